@@ -1,0 +1,63 @@
+# Set-up, run, test and check. Everything lives in .venv; nothing outside the work tree changes.
+#   PYTHON       the interpreter that makes .venv (3.11 to 3.14)
+#   PYTEST_ARGS  passed on to pytest, for instance PYTEST_ARGS="-q tests/unit"
+
+PYTHON ?= python3
+PIP_FLAGS ?= -q
+PYTEST_ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PACKAGES := ledger projections api
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install run test lint format bench clean
+
+help:
+	@echo "make install  prepare $(VENV)"
+	@echo "make run      start a demo ledger"
+	@echo "make test     run the whole test suite"
+	@echo "make lint     check style, types and import contracts"
+	@echo "make format   rewrite the sources in the project's style"
+	@echo "make bench    run the benchmarks"
+	@echo "make clean    remove $(VENV) and everything built"
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 15))' || { \
+	  echo "send-ledger needs Python 3.11 to 3.14, '$(PYTHON)' is not one;" \
+	    "name another: make $(or $(MAKECMDGOALS),install) PYTHON=python3.13" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "'$(PYTHON)' cannot make virtual environments (no ensurepip)." \
+	    "On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install $(PIP_FLAGS) --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+run: install
+	@exec $(BIN)/send-ledger demo
+
+test: install
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict $(PACKAGES)
+	$(BIN)/lint-imports
+
+format: install
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: install
+	$(BIN)/python -m bench
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	  .import_linter_cache .schemathesis htmlcov .coverage
+	find ledger projections api tests bench -type d -name __pycache__ -prune -exec rm -rf {} + \
+	  2>/dev/null || true

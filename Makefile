@@ -47,7 +47,7 @@ lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict $(PACKAGES)
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 
 format: install
 	$(BIN)/ruff check --fix .

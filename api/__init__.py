@@ -1,0 +1,1 @@
+"""The ways into the ledger: HTTP, webhooks, command line."""

@@ -1,0 +1,16 @@
+"""The providers that may post to `/v1/webhooks/{provider}`: one line each."""
+
+from api.webhooks.delivery import Provider
+from api.webhooks.stripe import Stripe
+
+_PROVIDERS: dict[str, Provider] = {provider.name: provider for provider in (Stripe(),)}
+
+
+def provider(name: str) -> Provider | None:
+    """The provider of that name, or None."""
+    return _PROVIDERS.get(name)
+
+
+def provider_names() -> tuple[str, ...]:
+    """Every provider's name, in the order of registration."""
+    return tuple(_PROVIDERS)

@@ -93,3 +93,16 @@ class Event:
             )
         data = {"customer_id": self.own(customer_id), "emails": [email]}
         return Translation(facts=(self.fact("customer.observed", time, data),))
+
+    def reminded(self, customer_id: str, invoice_id: str, time: datetime) -> Fact:
+        """A reminder that the provider mailed by itself, as `send.observed`.
+
+        The provider knows nothing of our stages, so none is named: the mail counts for the highest
+        stage that was reached by then.
+        """
+        data = {
+            "customer_id": self.own(customer_id),
+            "invoice_id": self.own(invoice_id),
+            "at": rfc3339(time),
+        }
+        return self.fact("send.observed", time, data, "reminder")

@@ -1,9 +1,18 @@
 """The providers that may post to `/v1/webhooks/{provider}`: one line each."""
 
+from api.webhooks.chargebee import Chargebee
 from api.webhooks.delivery import Provider
+from api.webhooks.recurly import Recurly
 from api.webhooks.stripe import Stripe
 
-_PROVIDERS: dict[str, Provider] = {provider.name: provider for provider in (Stripe(),)}
+_PROVIDERS: dict[str, Provider] = {
+    provider.name: provider
+    for provider in (
+        Stripe(),
+        Chargebee(),
+        Recurly(),
+    )
+}
 
 
 def provider(name: str) -> Provider | None:

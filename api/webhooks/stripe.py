@@ -22,12 +22,11 @@ from api.webhooks.stripe_invoices import (
     snapshot,
 )
 from api.webhooks.stripe_types import (
+    OTHER_TYPES,
     PAYMENT_FAILURES,
     PAYMENT_STATES,
     REFUNDS,
     SNAPSHOTS,
-    is_harmless,
-    unknown_event,
 )
 from api.webhooks.unusable import rejecting
 
@@ -77,7 +76,7 @@ def _translate(body: bytes, settings: Settings) -> Translation:
         return Translation(ignored="dashboard_test_event")
     if envelope.flag("livemode") != (settings.mode == "live"):
         return Translation(ignored="other_mode")
-    if is_harmless(kind):
+    if OTHER_TYPES.is_harmless(kind):
         return Translation(ignored="irrelevant_event")
     account = envelope.optional_text("account")
     source = f"{settings.source}/{account}" if account else settings.source
@@ -108,4 +107,4 @@ def _meaning(kind: str, event: Event, what: Record, created: datetime) -> Transl
         return dispute(event, what, created)
     if kind in ("customer.created", "customer.updated"):
         return event.customer(what.text("id"), what.optional_text("email"), created)
-    return Translation(rejected=(unknown_event(kind),))
+    return Translation(rejected=(OTHER_TYPES.unknown(kind),))

@@ -88,7 +88,8 @@ def intent(event: Event, what: Record, created: datetime, state: str) -> Transla
 def credit_note(event: Event, note: Record, created: datetime, *, voided: bool) -> Translation:
     """A credit note: only what was credited before payment lowers what is owed.
 
-    A void one takes the credit back: the same `credit_id`, a negative amount.
+    A void one takes the credit back: a negative amount under an id of its own, so that the two
+    add up to nothing in either order.
     """
     currency = note.currency("currency")
     if note.has("pre_payment_amount"):
@@ -103,7 +104,7 @@ def credit_note(event: Event, note: Record, created: datetime, *, voided: bool) 
     at = note.optional_unix("voided_at" if voided else "created") or created
     data: dict[str, object] = {
         "invoice_id": event.own(_invoice(note)),
-        "credit_id": note.text("id"),
+        "credit_id": f"{note.text('id')}:void" if voided else note.text("id"),
         "amount": -amount if voided else amount,
     }
     return Translation(facts=(event.fact("invoice.credit", at, data),))

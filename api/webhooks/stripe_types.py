@@ -1,6 +1,6 @@
 """Stripe's event types: which are translated, which say nothing new, which could touch money."""
 
-from api.webhooks.delivery import Rejected
+from api.webhooks.event_types import EventTypes
 
 SNAPSHOTS = frozenset(
     {
@@ -48,7 +48,7 @@ PAYMENT_STATES = {
 Its success is told by the invoice's own snapshot.
 """
 
-SAID_BY_OTHERS = frozenset(
+_SAID_BY_OTHERS = frozenset(
     {
         "charge.captured",
         "charge.dispute.funds_reinstated",
@@ -86,7 +86,7 @@ SAID_BY_OTHERS = frozenset(
 `invoice.upcoming` is a preview without an id; a credit note's amounts cannot be updated.
 """
 
-CANNOT_TOUCH_MONEY = frozenset(
+_CANNOT_TOUCH_MONEY = frozenset(
     """account application_fee apps balance balance_settings billing billing_portal capability
     cash_balance climate coupon customer.discount customer.source customer.subscription
     customer.tax_id entitlements file financial_connections identity issuing_authorization
@@ -98,7 +98,7 @@ CANNOT_TOUCH_MONEY = frozenset(
 )
 """Families (beginnings of a type, up to a dot) that say nothing of what a customer owes us."""
 
-COULD_TOUCH_MONEY = frozenset(
+_COULD_TOUCH_MONEY = frozenset(
     """charge checkout credit_note customer_balance_transaction customer_cash_balance_transaction
     invoice invoice_payment invoiceitem payment payment_intent payment_record quote refund
     v1""".split()
@@ -106,18 +106,5 @@ COULD_TOUCH_MONEY = frozenset(
 """Families in which an unknown type is alerted on. So is any family in neither list."""
 
 
-def is_harmless(event_type: str) -> bool:
-    """Whether a type that is not translated can be ignored: it is known, or of a known family."""
-    return event_type in SAID_BY_OTHERS or _families(event_type) & CANNOT_TOUCH_MONEY != set()
-
-
-def unknown_event(event_type: str) -> Rejected:
-    """The rejection of a type that is neither translated nor harmless."""
-    known = sorted(_families(event_type) & COULD_TOUCH_MONEY)
-    family = f"of the family {known[0]}" if known else "of no family that is known"
-    return Rejected("unknown_money_event", f"an event type {family}")
-
-
-def _families(event_type: str) -> set[str]:
-    parts = event_type.split(".")
-    return {".".join(parts[:length]) for length in range(1, len(parts))}
+OTHER_TYPES = EventTypes(".", _SAID_BY_OTHERS, _CANNOT_TOUCH_MONEY, _COULD_TOUCH_MONEY)
+"""What becomes of the types above, and of types that nobody has seen yet."""

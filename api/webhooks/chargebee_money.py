@@ -4,6 +4,7 @@ from datetime import datetime
 
 from api.webhooks.delivery import Fact, Translation
 from api.webhooks.invoices import Event
+from api.webhooks.moments import rfc3339
 from api.webhooks.record import Record
 
 _STATES = {
@@ -55,14 +56,15 @@ def refund_facts(event: Event, transaction: Record, occurred: datetime) -> tuple
     refund_id = transaction.text("id")
     links = transaction.records("linked_credit_notes")
     named = dict.fromkeys(link.optional_text("cn_reference_invoice_id") for link in links)
-    facts = []
-    for invoice in named or {None: None}:
-        data: dict[str, object] = {"refund_id": refund_id}
-        if invoice:
-            data["invoice_id"] = event.own(invoice)
-        part = f"refund:{invoice}" if invoice else "refund"
-        facts.append(event.fact("invoice.refund_noted", occurred, data, part))
-    return tuple(facts)
+    return tuple(
+        event.fact(
+            "invoice.refund_noted",
+            occurred,
+            {"invoice_id": event.own(invoice), "refund_id": refund_id},
+            f"refund:{invoice}",
+        )
+        for invoice in filter(None, named)
+    )
 
 
 def credit_note(event: Event, note: Record, occurred: datetime, *, deleted: bool) -> Translation:
@@ -70,7 +72,7 @@ def credit_note(event: Event, note: Record, occurred: datetime, *, deleted: bool
 
     A write-off is no credit: nobody paid, and the invoice's own snapshot tells it. Dates are those
     of the credit itself, so that a later edit of the note moves no money a second time. A deleted
-    adjustment takes the credit back under an id of its own.
+    adjustment takes the credit back: the same `credit_id`, a negative amount.
     """
     note_id = note.text("id")
     if note.optional_text("reason_code") == "write_off":
@@ -81,18 +83,19 @@ def credit_note(event: Event, note: Record, occurred: datetime, *, deleted: bool
         given = note.optional_unix("date") or occurred
         data: dict[str, object] = {
             "invoice_id": event.own(note.text("reference_invoice_id")),
-            "credit_id": f"{note_id}:void" if gone else note_id,
+            "credit_id": note_id,
             "amount": -amount if gone else amount,
         }
         return Translation(facts=(event.fact("invoice.credit", occurred if gone else given, data),))
     facts = []
     for allocation in note.records("allocations"):
         invoice_id = allocation.text("invoice_id")
+        at = allocation.optional_unix("allocated_at") or occurred
+        credit_id = f"{note_id}:{rfc3339(at)}"
         data = {
             "invoice_id": event.own(invoice_id),
-            "credit_id": note_id,
+            "credit_id": credit_id,
             "amount": allocation.amount("allocated_amount"),
         }
-        at = allocation.optional_unix("allocated_at") or occurred
-        facts.append(event.fact("invoice.credit", at, data, f"credit:{invoice_id}"))
+        facts.append(event.fact("invoice.credit", at, data, f"{credit_id}:{invoice_id}"))
     return Translation(facts=tuple(facts), ignored=None if facts else "changes_no_balance")

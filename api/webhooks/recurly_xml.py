@@ -21,7 +21,7 @@ from api.webhooks.strict_xml import read_xml
 from api.webhooks.unusable import Unusable
 from ledger.domain.money import exponent
 
-_STATUSES = {
+STATUSES = {
     "pending": "open",
     "open": "open",
     "past_due": "open",
@@ -31,6 +31,7 @@ _STATUSES = {
     "failed": "uncollectible",
     "voided": "void",
 }
+"""Recurly's states of an invoice; failed means that it was written off."""
 _PAYMENT_STATES = {
     "scheduled": "pending",
     "processing": "pending",
@@ -74,7 +75,7 @@ def _invoice(event: Event, content: Record) -> Translation:
     """
     invoice, account = content.record("invoice"), content.record("account")
     state = invoice.text("state").lower()
-    status = _STATUSES.get(state)
+    status = STATUSES.get(state)
     if status is None:
         raise Unusable("unknown_status", f"{invoice.where('state')} is none that is known")
     currency = invoice.currency("currency")
@@ -148,9 +149,12 @@ def _payment(event: Event, transaction: Record) -> Translation:
 
 
 def _refund(event: Event, transaction: Record) -> Translation:
-    data: dict[str, object] = {"refund_id": transaction.text("id")}
-    if transaction.has("invoice_id"):
-        data["invoice_id"] = event.own(transaction.text("invoice_id"))
+    if not transaction.has("invoice_id"):
+        return Translation(ignored="names_no_invoice")
+    data = {
+        "invoice_id": event.own(transaction.text("invoice_id")),
+        "refund_id": transaction.text("id"),
+    }
     fact = event.fact("invoice.refund_noted", transaction.time("date"), data)
     return Translation(facts=(fact,))
 

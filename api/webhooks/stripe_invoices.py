@@ -88,8 +88,7 @@ def intent(event: Event, what: Record, created: datetime, state: str) -> Transla
 def credit_note(event: Event, note: Record, created: datetime, *, voided: bool) -> Translation:
     """A credit note: only what was credited before payment lowers what is owed.
 
-    A void one takes the credit back: a negative amount under an id of its own, so that the two
-    add up to nothing in either order.
+    A void one takes the credit back: the same `credit_id`, a negative amount.
     """
     currency = note.currency("currency")
     if note.has("pre_payment_amount"):
@@ -104,19 +103,23 @@ def credit_note(event: Event, note: Record, created: datetime, *, voided: bool) 
     at = note.optional_unix("voided_at" if voided else "created") or created
     data: dict[str, object] = {
         "invoice_id": event.own(_invoice(note)),
-        "credit_id": f"{note.text('id')}:void" if voided else note.text("id"),
+        "credit_id": note.text("id"),
         "amount": -amount if voided else amount,
     }
     return Translation(facts=(event.fact("invoice.credit", at, data),))
 
 
 def refund(event: Event, what: Record, created: datetime) -> Translation:
-    """A refund, given as such or as the charge that it belongs to: noted, no balance changes."""
+    """A refund, given as such or as the charge that it belongs to: noted, no balance changes.
+
+    Since basil neither names an invoice, and then there is nothing to note it on.
+    """
     latest = what.optional_record("refunds").records("data")
-    data: dict[str, object] = {"refund_id": latest[0].text("id") if latest else what.text("id")}
+    refund_id = latest[0].text("id") if latest else what.text("id")
     invoice = what.reference("invoice")
-    if invoice:
-        data["invoice_id"] = event.own(invoice)
+    if invoice is None:
+        return Translation(ignored="names_no_invoice")
+    data = {"invoice_id": event.own(invoice), "refund_id": refund_id}
     return Translation(facts=(event.fact("invoice.refund_noted", created, data),))
 
 

@@ -1,0 +1,285 @@
+"""Facts about mail: messages of threads, sends past the ledger, and delivery reports."""
+
+from datetime import timedelta
+from uuid import uuid5
+
+from ledger.application.breakers import open_breaker
+from ledger.application.effects import Alert, NameClaim, Outcome
+from ledger.application.fact_data import Delivery, Fact, SendObserved, ThreadMessage
+from ledger.application.facts import fact_names
+from ledger.application.facts.addresses import customer_of_address, ensure_customer
+from ledger.application.settling import revoke_rival, settle
+from ledger.application.world import World
+from ledger.domain import windows
+from ledger.domain.customer import Customer
+from ledger.domain.identity import aggregate_id
+from ledger.domain.invoice import Invoice
+from ledger.domain.permit import Lane, Permit, State
+from ledger.domain.sends import SendRecord
+from ledger.domain.stages import unrecorded_below
+from ledger.domain.thread import Message, Thread, intent_slot
+
+_MINE = aggregate_id("observed", "send")
+
+
+def message_seen(world: World, fact: Fact, data: ThreadMessage) -> Outcome:
+    """Take a message of a thread in; a message id belongs to the first thread that named it."""
+    outcome = Outcome(result="applied", thread_id=data.thread_id)
+    if world.name("message", data.message_id) is not None:
+        outcome.result = "duplicate"
+        return outcome
+    ours = data.ours or world.name("sent_message", data.message_id)
+    thread = world.thread(data.thread_id)
+    if thread is None:
+        customer_id = _customer_of_message(world, outcome, data)
+        if customer_id is None:
+            outcome.result = "rejected"
+            outcome.body = {"detail": "the thread is new: name a customer_id, or from and to"}
+            return outcome
+        start_thread(world, outcome, data.thread_id, customer_id)
+    elif data.customer_id is not None and data.customer_id != thread.customer_id:
+        ensure_customer(world, outcome, data.customer_id)
+        outcome.change("thread", data.thread_id, Thread.Moved, customer_id=data.customer_id)
+    outcome.names.append(NameClaim("message", data.message_id, data.thread_id))
+    outcome.change(
+        "thread",
+        data.thread_id,
+        Thread.MessageSeen,
+        message_id=data.message_id,
+        message=Message(data.direction, data.automatic, ours is not None),
+        sender=data.sender.fingerprint if data.sender else None,
+        recipient=data.recipient.fingerprint if data.recipient else None,
+        seen_at=data.at or fact.time or world.now,
+    )
+    if data.automatic is not None and data.direction == "inbound":
+        _note_report(world, outcome, data)
+    return outcome
+
+
+def start_thread(world: World, outcome: Outcome, thread_id: str, customer_id: str) -> None:
+    """Register a thread of this customer."""
+    ensure_customer(world, outcome, customer_id)
+    outcome.register(
+        "thread",
+        thread_id,
+        Thread.Started,
+        Thread.TOPIC,
+        thread_id=thread_id,
+        customer_id=customer_id,
+    )
+
+
+def send_observed(world: World, fact: Fact, data: SendObserved) -> Outcome:
+    """A mail went out past the ledger: it uses up its stage or intent and counts in the windows.
+
+    One within the last 24 hours that passes the cap opens the breaker; an older one opens nothing
+    (design D8).
+    """
+    outcome = Outcome(
+        result="applied",
+        customer_id=data.customer_id,
+        invoice_id=data.invoice_id,
+        thread_id=data.thread_id,
+    )
+    stage = world.policy.stage(data.stage) if data.stage is not None else None
+    if data.stage is not None and stage is None:
+        outcome.result = "rejected"
+        outcome.body = {"detail": f"{data.stage!r} is not a stage of the policy"}
+        return outcome
+    customer = ensure_customer(world, outcome, data.customer_id)
+    customer_id = customer.customer_id if customer else data.customer_id
+    name = f"{fact_names.fact_name(fact)}:{data}" if fact.fact_id else f"{data}:{world.now}"
+    mail = Permit(
+        permit_id=str(uuid5(_MINE, name)),
+        kind="observed",
+        lane=Lane.OUTREACH,
+        state=State.SENT,
+        customer_id=customer_id,
+        key_id="",
+        sender=f"observed:{fact.source}",
+        redeem_required=False,
+        granted_at=data.at,
+        send_by=data.at,
+        settled_at=data.at,
+        thread_id=data.thread_id,
+        invoice_id=data.invoice_id,
+    )
+    outcome.change("customer", customer_id, Customer.MailObserved, permit=mail)
+    if data.invoice_id is not None and stage is not None:
+        _use_up_stage(world, outcome, data.invoice_id, stage.name, mail)
+    if data.thread_id is not None and data.intent is not None:
+        _use_up_intent(world, outcome, data.thread_id, data.intent, mail)
+    _open_breaker_if_passed(world, outcome, customer, mail)
+    return outcome
+
+
+def delivered(world: World, fact: Fact, data: Delivery) -> Outcome:
+    """A provider's word on a mail settles its permit, also when it comes before the outcome."""
+    outcome = Outcome(result="applied")
+    permit = _permit_of(world, data)
+    if permit is None:
+        if data.provider_message_id is None:
+            outcome.result = "ignored"
+            outcome.body = {"detail": "no permit is known for this mail"}
+            return outcome
+        early = NameClaim("early_delivery", data.provider_message_id, data.event, replaces=True)
+        outcome.names.append(early)
+        outcome.body = {"detail": "kept until a permit names this provider_message_id"}
+        return outcome
+    apply_delivery(world, outcome, permit, data.event, data.provider_message_id)
+    return outcome
+
+
+def apply_delivery(
+    world: World, outcome: Outcome, permit: Permit, event: str, provider_message_id: str | None
+) -> None:
+    """The mail of a permit was handed over after all; a bounce or complaint holds its address."""
+    if permit.state is not State.SENT:
+        if permit.state in (State.EXPIRED, State.REVOKED, State.REJECTED):
+            outcome.alerts.append(sent_after_end(permit))
+        permit = settle(
+            world, outcome, permit, State.SENT, f"the provider says {event}", provider_message_id
+        )
+    outcome.customer_id = permit.customer_id
+    if event == "delivered":
+        return
+    if event == "bounced":
+        _mark_bounced(outcome, permit)
+    customer = world.customer(permit.customer_id)
+    if customer is None or permit.address is None or permit.address in customer.held_addresses:
+        return
+    cause = "a mail bounced" if event == "bounced" else "its owner complained"
+    outcome.change(
+        "customer",
+        customer.customer_id,
+        Customer.AddressHeld,
+        fingerprint=permit.address,
+        cause=f"{cause} (permit {permit.permit_id})",
+    )
+    outcome.alerts.append(
+        Alert(
+            "address_on_hold",
+            f"address_on_hold:{customer.customer_id}:{permit.address}",
+            f"the address of customer {customer.customer_id} is on hold: {cause}",
+            customer.customer_id,
+            permit.permit_id,
+        )
+    )
+
+
+def sent_after_end(permit: Permit) -> Alert:
+    """The page for a mail that went out although its permit had been freed."""
+    return Alert(
+        "sent_after_expiry",
+        f"sent_after_expiry:{permit.permit_id}",
+        f"permit {permit.permit_id} was {permit.state}, and its mail was sent all the same",
+        permit.customer_id,
+        permit.permit_id,
+    )
+
+
+def _customer_of_message(world: World, outcome: Outcome, data: ThreadMessage) -> str | None:
+    if data.customer_id is not None:
+        return data.customer_id
+    address = data.sender if data.direction == "inbound" else data.recipient
+    return customer_of_address(world, outcome, address) if address is not None else None
+
+
+def _note_report(world: World, outcome: Outcome, data: ThreadMessage) -> None:
+    """A machine's message about one of our mails: the mail bounced; nobody is replied to."""
+    for reference in data.references:
+        permit_id = world.identity.permit_of(reference) or world.name("sent_message", reference)
+        permit = world.permit(permit_id) if permit_id else None
+        if permit is None:
+            continue
+        if permit.live or permit.state is State.UNKNOWN:
+            permit = settle(world, outcome, permit, State.SENT, "a delivery report came back")
+        if data.automatic is not None and "report" in data.automatic:
+            _mark_bounced(outcome, permit)
+        return
+
+
+def _mark_bounced(outcome: Outcome, permit: Permit) -> None:
+    for item in permit.items:
+        outcome.change(
+            "invoice",
+            item.invoice_id,
+            Invoice.ReminderBounced,
+            permit_id=permit.permit_id,
+            cycle=item.cycle,
+            stage=item.stage,
+        )
+
+
+def _permit_of(world: World, data: Delivery) -> Permit | None:
+    permit_id = data.permit_id
+    if permit_id is None and data.message_id is not None:
+        permit_id = world.name("sent_message", data.message_id)
+    if permit_id is None and data.provider_message_id is not None:
+        permit_id = world.name("provider_message", data.provider_message_id)
+    return world.permit(permit_id) if permit_id is not None else None
+
+
+def _use_up_stage(
+    world: World, outcome: Outcome, invoice_id: str, stage: str, mail: Permit
+) -> None:
+    invoice = world.invoice(invoice_id)
+    rung = world.policy.stage(stage)
+    assert rung is not None
+    cycle, lower = 1, world.policy.below(rung)
+    if invoice is None:
+        outcome.register(
+            "invoice", invoice_id, Invoice.Registered, Invoice.TOPIC, invoice_id=invoice_id
+        )
+    else:
+        cycle = invoice.standing.cycle
+        starts_on = invoice.standing.starts_on
+        sent_on = invoice.local_date(mail.granted_at, world.policy.time_zone)
+        if cycle > 1 and starts_on is not None and sent_on < starts_on:
+            cycle -= 1
+        held = invoice.stages.get((cycle, stage))
+        if held is not None and held.state in ("sent", "bounced"):
+            return
+        if held is not None:
+            revoke_rival(world, outcome, held.permit_id, mail.permit_id)
+        lower = unrecorded_below(invoice, rung, world.policy)
+    outcome.change(
+        "invoice",
+        invoice_id,
+        Invoice.ReminderSent,
+        permit_id=None,
+        sender=mail.sender,
+        cycle=cycle,
+        stage=stage,
+        supersedes=tuple(s.name for s in lower),
+        sent_at=mail.granted_at,
+        provider_message_id=None,
+    )
+
+
+def _use_up_intent(
+    world: World, outcome: Outcome, thread_id: str, intent: str, mail: Permit
+) -> None:
+    thread = world.thread(thread_id)
+    slot = intent_slot(intent)
+    if thread is None:
+        start_thread(world, outcome, thread_id, mail.customer_id)
+    else:
+        held = thread.book.sends.get(slot)
+        if held is not None and held.state is State.SENT:
+            return
+        if held is not None:
+            revoke_rival(world, outcome, held.permit_id, mail.permit_id)
+    record = SendRecord(mail.permit_id, State.SENT, mail.sender, mail.granted_at)
+    outcome.change("thread", thread_id, Thread.SendSettled, slot=slot, record=record, rejections=0)
+
+
+def _open_breaker_if_passed(
+    world: World, outcome: Outcome, customer: Customer | None, mail: Permit
+) -> None:
+    if mail.granted_at <= world.now - timedelta(hours=24) or customer is None:
+        return
+    window = windows.outreach(customer.permits.values(), world.policy, world.now)
+    if window.used < window.limit or customer.breaker is not None:
+        return
+    open_breaker(outcome, customer, "outreach", "mails went out past the ledger")

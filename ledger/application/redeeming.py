@@ -1,0 +1,189 @@
+"""The life of a permit after its grant: redeem, outcome and lapse (design D6)."""
+
+from dataclasses import replace
+from typing import Any
+
+from ledger.application.effects import Outcome, denied
+from ledger.application.facts.mail import apply_delivery, sent_after_end
+from ledger.application.requests import Caller, Lapse, Redeem, ReportOutcome
+from ledger.application.settling import settle
+from ledger.application.world import World
+from ledger.domain.customer import Customer
+from ledger.domain.permit import FREED, Permit, State
+from ledger.domain.reasons import Denial
+from ledger.domain.thread import Thread
+
+
+def redeem(world: World, command: Redeem) -> Outcome:
+    """Turn a granted permit into the right to hand one mail over; judged again by the facts.
+
+    The same `attempt` hears its yes again while the permit is redeemed; anything else is told
+    that it was redeemed already.
+    """
+    permit = world.permit(command.permit_id)
+    if permit is None:
+        return denied(Denial("unknown_permit", "there is no such permit"))
+    ids: dict[str, str | None] = {
+        "customer_id": permit.customer_id,
+        "invoice_id": permit.items[0].invoice_id if permit.items else permit.invoice_id,
+        "thread_id": permit.thread_id,
+    }
+    if not _may_handle(command.caller, permit):
+        return Outcome(status=403, **ids)
+    denial = _not_redeemable(permit, command.attempt)
+    if denial is not None:
+        return denied(denial, **ids)
+    if permit.state is State.REDEEMED:
+        outcome = Outcome(**ids, body=permit_body(permit))
+        outcome.address = permit.address
+        return outcome
+    if world.control.recovery_since is not None:
+        return denied(
+            Denial("recovery_mode", "the ledger was restored and waits for a human"), **ids
+        )
+    why = _overtaken(world, permit)
+    if why is not None:
+        outcome = denied(
+            Denial("revoked", f"permit {permit.permit_id}: {why}", permit_id=permit.permit_id),
+            **ids,
+        )
+        settle(world, outcome, permit, State.REVOKED, why)
+        return outcome
+    redeemed = permit.redeemed(world.now, command.attempt)
+    outcome = Outcome(**ids, body=permit_body(redeemed))
+    outcome.address = permit.address
+    outcome.permits.append(redeemed)
+    customer = world.customer(permit.customer_id)
+    outcome.change(
+        "customer",
+        customer.customer_id if customer else permit.customer_id,
+        Customer.MailRedeemed,
+        permit_id=permit.permit_id,
+        attempt=command.attempt,
+    )
+    if permit.thread_id is not None:
+        for slot in permit.slots:
+            outcome.change(
+                "thread",
+                permit.thread_id,
+                Thread.SendRedeemed,
+                permit_id=permit.permit_id,
+                slot=slot,
+            )
+    return outcome
+
+
+def report_outcome(world: World, command: ReportOutcome) -> Outcome:
+    """Take a sender's word on its mail, in any order and repeated.
+
+    `sent` after `unknown` is a settlement; after `expired` or `revoked` it is taken as the fact
+    that it is, and a human is told. `rejected` after `sent` is refused (already_settled).
+    """
+    permit = world.permit(command.permit_id)
+    if permit is None:
+        return denied(Denial("unknown_permit", "there is no such permit"))
+    if not _may_handle(command.caller, permit):
+        return Outcome(status=403, customer_id=permit.customer_id)
+    wanted = State(command.outcome)
+    ids = (command.provider_message_id, command.message_id)
+    outcome = Outcome(customer_id=permit.customer_id)
+    if wanted == permit.state or (wanted is State.REJECTED and permit.state in FREED):
+        outcome.body = permit_body(permit)
+        return outcome
+    if permit.state is State.SENT or (wanted is State.UNKNOWN and permit.state in FREED):
+        denial = Denial(
+            "already_settled",
+            f"permit {permit.permit_id} is {permit.state}, not {wanted}",
+            permit_id=permit.permit_id,
+        )
+        return denied(denial, customer_id=permit.customer_id)
+    if permit.state in FREED:
+        outcome.alerts.append(sent_after_end(permit))
+    settled = settle(world, outcome, permit, wanted, "the sender's report", *ids)
+    if command.provider_message_id is not None:
+        early = world.name("early_delivery", command.provider_message_id)
+        if early is not None:
+            settled = _apply_early_delivery(world, outcome, permit, settled, early)
+    outcome.body = permit_body(settled)
+    return outcome
+
+
+def lapse(world: World, command: Lapse) -> Outcome:
+    """Let a permit become expired or unknown whose `send_by` has passed."""
+    permit = world.permit(command.permit_id)
+    state = permit.lapsed_state(world.now) if permit else None
+    outcome = Outcome(result="ignored")
+    if permit is None or state is None:
+        return outcome
+    outcome.result = "applied"
+    settle(world, outcome, permit, state, "not settled by its send_by")
+    return outcome
+
+
+def permit_body(permit: Permit) -> dict[str, Any]:
+    """What a permit is now; `to` is added as it leaves."""
+    return {
+        "permit_id": permit.permit_id,
+        "state": str(permit.state),
+        "kind": permit.kind,
+        "customer_id": permit.customer_id,
+        "granted_at": permit.granted_at,
+        "send_by": permit.send_by,
+        "redeemed_at": permit.redeemed_at,
+        "settled_at": permit.settled_at,
+        "provider_message_id": permit.provider_message_id,
+    }
+
+
+def _may_handle(caller: Caller, permit: Permit) -> bool:
+    return caller.key_id == permit.key_id or caller.may("operate")
+
+
+def _not_redeemable(permit: Permit, attempt: str | None) -> Denial | None:
+    """Why the state of the permit alone forbids a redeem."""
+    name = permit.permit_id
+    if permit.state is State.GRANTED:
+        return None
+    if permit.state is State.EXPIRED:
+        return Denial("expired", f"permit {name} was not used by its send_by", permit_id=name)
+    if permit.state in (State.REVOKED, State.REJECTED):
+        return Denial("revoked", f"permit {name} is {permit.state}", permit_id=name)
+    same_try = attempt is not None and attempt == permit.attempt
+    if permit.state is State.REDEEMED and same_try:
+        return None
+    return Denial("already_redeemed", f"permit {name} is {permit.state}", permit_id=name)
+
+
+def _overtaken(world: World, permit: Permit) -> str | None:
+    """What happened since the grant that takes the permit back, None if nothing did."""
+    control = world.control
+    if control.pause_for(permit.kind, permit.lane, permit.sender) or control.paused_since(permit):
+        return "sending was paused since it was granted"
+    customer = world.customer(permit.customer_id)
+    held = customer.permits.get(permit.permit_id) if customer else None
+    if held is not None and held.overtaken is not None:
+        return held.overtaken
+    if customer is not None and permit.address in customer.held_addresses:
+        return "its address was put on hold"
+    for item in permit.items:
+        invoice = world.invoice(item.invoice_id)
+        record = invoice.stages.get((item.cycle, item.stage)) if invoice else None
+        if record is not None and record.permit_id == permit.permit_id and record.overtaken:
+            return f"invoice {item.invoice_id}: {record.overtaken}"
+        if invoice is not None and invoice.standing.balance == 0:
+            return f"invoice {item.invoice_id}: nothing is owed"
+    return None
+
+
+def _apply_early_delivery(
+    world: World, outcome: Outcome, permit: Permit, settled: Permit, event: str
+) -> Permit:
+    """A delivery event that came before anybody named its message settles the permit now."""
+    if settled.state is State.SENT:
+        apply_delivery(world, outcome, settled, event, settled.provider_message_id)
+        return settled
+    outcome.changes.clear()
+    outcome.permits.clear()
+    outcome.alerts.clear()
+    apply_delivery(world, outcome, permit, event, settled.provider_message_id)
+    return replace(permit, state=State.SENT)

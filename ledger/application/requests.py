@@ -1,0 +1,241 @@
+"""The commands that the ledger takes: who asks, and for what."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeAlias
+
+from ledger.application.fact_data import Fact
+from ledger.application.permit_subjects import PermitSubject
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The API key that asks; `intents` None means any."""
+
+    key_id: str
+    name: str
+    scopes: frozenset[str]
+    redeem_required: bool = True
+    intents: frozenset[str] | None = None
+    transactional: bool = False
+
+    def may(self, scope: str) -> bool:
+        """Does the key have this scope?"""
+        return scope in self.scopes
+
+
+SYSTEM = Caller("system", "system", frozenset({"send", "facts", "operate", "audit", "admin"}))
+"""The ledger itself: sweeps, guard checks and imports."""
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """A human's deliberate repeat (contract: override), once per action id."""
+
+    action_id: str
+    by: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobToken:
+    """The lease under which a permit is asked for."""
+
+    name: str
+    token: int
+
+
+@dataclass(frozen=True, slots=True)
+class Idempotency:
+    """An Idempotency-Key: `scope` is the digest of (API key, method, path, key), `fingerprint`
+    that of the request without its trace ids."""
+
+    scope: bytes
+    fingerprint: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class RequestPermit:
+    """Ask for a permit."""
+
+    subject: PermitSubject
+    caller: Caller
+    decision_id: str
+    request: bytes
+    idempotency: Idempotency | None = None
+    redeem: bool = False
+    override: Override | None = None
+    job: JobToken | None = None
+    facts: tuple[Fact, ...] = ()
+    metadata: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Redeem:
+    """Turn a permit into the right to hand one mail over, now."""
+
+    permit_id: str
+    attempt: str | None
+    caller: Caller
+    decision_id: str
+    request: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ReportOutcome:
+    """What became of a mail: `sent`, `rejected` (a definite refusal) or `unknown`."""
+
+    permit_id: str
+    outcome: str
+    caller: Caller
+    provider: str | None = None
+    provider_message_id: str | None = None
+    message_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyFact:
+    """Take one fact in."""
+
+    fact: Fact
+    caller: Caller
+    answer_with_state: bool = False
+    idempotency: Idempotency | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lapse:
+    """Let a permit lapse whose time is up; a sweeper asks, decide does it."""
+
+    permit_id: str
+    caller: Caller = SYSTEM
+
+
+@dataclass(frozen=True, slots=True)
+class ResetBreaker:
+    """A named human closes a customer's breaker."""
+
+    customer_id: str
+    by: str
+    reason: str
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseAddress:
+    """A named human lifts the hold of a customer's addresses."""
+
+    customer_id: str
+    by: str
+    reason: str
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class CallPause:
+    """Stop sending of a scope."""
+
+    scope: str
+    reason: str
+    by: str
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class CallResume:
+    """Lift a pause, or end recovery mode (scope `recovery`)."""
+
+    scope: str
+    reason: str
+    by: str
+    guard_check_id: str | None
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class NoteGuardCheck:
+    """Record that a guard check ended."""
+
+    check_id: str
+    started_at: datetime
+    failed: tuple[str, ...]
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class EnterRecovery:
+    """The database turned out to be an older copy."""
+
+    cause: str
+    import_from: datetime | None
+    caller: Caller = SYSTEM
+
+
+@dataclass(frozen=True, slots=True)
+class TakeLease:
+    """Take or renew a job's lease for `ttl_seconds`."""
+
+    job: str
+    holder: str
+    ttl_seconds: int
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUpLease:
+    """Give a job's lease up."""
+
+    job: str
+    holder: str
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class DeclareIncident:
+    """A human declares an incident over a window of time (UTC, half-open)."""
+
+    incident_id: str
+    title: str
+    cause: str
+    window_from: datetime
+    window_to: datetime
+    by: str
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class CloseIncident:
+    """A human closes an incident."""
+
+    incident_id: str
+    by: str
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class Erase:
+    """Remove a customer's addresses (design D18)."""
+
+    customer_id: str
+    by: str
+    caller: Caller
+
+
+Command: TypeAlias = (
+    RequestPermit
+    | Redeem
+    | ReportOutcome
+    | ApplyFact
+    | Lapse
+    | ResetBreaker
+    | ReleaseAddress
+    | CallPause
+    | CallResume
+    | NoteGuardCheck
+    | EnterRecovery
+    | TakeLease
+    | GiveUpLease
+    | DeclareIncident
+    | CloseIncident
+    | Erase
+)

@@ -1,0 +1,154 @@
+"""What a decision may see: the aggregates and look-ups that were loaded, the time and the policy."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeAlias
+from uuid import UUID
+
+from eventsourcing.domain import Aggregate
+
+from ledger.domain.control import CONTROL_ID, Control
+from ledger.domain.customer import Customer
+from ledger.domain.identity import aggregate_id, message_id, permit_of_message_id
+from ledger.domain.incident import Incident
+from ledger.domain.invoice import Invoice
+from ledger.domain.job import Job
+from ledger.domain.permit import Permit
+from ledger.domain.policy import Policy
+from ledger.domain.thread import Thread
+
+Name: TypeAlias = tuple[str, str]
+"""A look-up by an outside name: (kind, name), where kind is `fact`, `message`, `address` …"""
+
+
+class NotLoaded(LookupError):
+    """A decision needs something that was not loaded; the engine loads it and decides again."""
+
+    def __init__(
+        self,
+        aggregate: UUID | None = None,
+        permit: str | None = None,
+        name: Name | None = None,
+        invoices_of: str | None = None,
+        binding: bytes | None = None,
+    ) -> None:
+        super().__init__(aggregate, permit, name, invoices_of, binding)
+        self.aggregate = aggregate
+        self.permit = permit
+        self.name = name
+        self.invoices_of = invoices_of
+        self.binding = binding
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Makes and recognises our own Message-IDs (design D18)."""
+
+    secret: bytes
+    domain: str
+
+    def message_id(self, permit_id: str) -> str:
+        """Our Message-ID for a permit."""
+        return message_id(self.secret, permit_id, self.domain)
+
+    def permit_of(self, message_id: str) -> str | None:
+        """The permit whose Message-ID this is, None if it is not ours."""
+        return permit_of_message_id(self.secret, message_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """What an Idempotency-Key is bound to: the request's fingerprint and the permit granted."""
+
+    fingerprint: bytes
+    permit_id: str | None
+    created_at: datetime
+
+
+@dataclass(slots=True)
+class World:
+    """The loaded part of the ledger at one instant under the writer lock.
+
+    A look-up of something that does not exist gives None; of something that was not loaded it
+    raises NotLoaded.
+    """
+
+    now: datetime
+    policy: Policy
+    identity: Identity
+    aggregates: dict[UUID, Aggregate | None]
+    permits: dict[str, Permit | None] = field(default_factory=dict)
+    names: dict[Name, str | None] = field(default_factory=dict)
+    invoices_by_customer: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    bindings: dict[bytes, Binding | None] = field(default_factory=dict)
+
+    @property
+    def control(self) -> Control:
+        """The ledger's switches."""
+        found: Control | None = self._aggregate(CONTROL_ID)
+        if found is None:
+            raise RuntimeError("the ledger has not been set up: its control aggregate is missing")
+        return found
+
+    def invoice(self, invoice_id: str) -> Invoice | None:
+        """The invoice of that id."""
+        found: Invoice | None = self._aggregate(aggregate_id("invoice", invoice_id))
+        return found
+
+    def thread(self, thread_id: str) -> Thread | None:
+        """The thread of that id."""
+        found: Thread | None = self._aggregate(aggregate_id("thread", thread_id))
+        return found
+
+    def incident(self, incident_id: str) -> Incident | None:
+        """The incident of that id."""
+        found: Incident | None = self._aggregate(aggregate_id("incident", incident_id))
+        return found
+
+    def job(self, name: str) -> Job | None:
+        """The job of that name."""
+        found: Job | None = self._aggregate(aggregate_id("job", name))
+        return found
+
+    def customer(self, customer_id: str) -> Customer | None:
+        """The customer of that id, or the one that it was merged into."""
+        found: Customer | None = self._aggregate(aggregate_id("customer", customer_id))
+        for _ in range(100):
+            if found is None or found.merged_into is None:
+                return found
+            found = self._aggregate(aggregate_id("customer", found.merged_into))
+        raise RuntimeError(f"customer {customer_id} is merged in a circle")
+
+    def permit(self, permit_id: str) -> Permit | None:
+        """The permit of that id."""
+        try:
+            return self.permits[permit_id]
+        except KeyError:
+            raise NotLoaded(permit=permit_id) from None
+
+    def name(self, kind: str, name: str) -> str | None:
+        """The target of an outside name, None if nobody claimed it."""
+        try:
+            return self.names[(kind, name)]
+        except KeyError:
+            raise NotLoaded(name=(kind, name)) from None
+
+    def invoices_of(self, customer_id: str) -> tuple[str, ...]:
+        """The ids of every invoice that the customer was ever named on."""
+        try:
+            return self.invoices_by_customer[customer_id]
+        except KeyError:
+            raise NotLoaded(invoices_of=customer_id) from None
+
+    def binding(self, scope: bytes) -> Binding | None:
+        """What the Idempotency-Key of that scope is bound to."""
+        try:
+            return self.bindings[scope]
+        except KeyError:
+            raise NotLoaded(binding=scope) from None
+
+    def _aggregate(self, id_: UUID) -> Any:
+        try:
+            return self.aggregates[id_]
+        except KeyError:
+            raise NotLoaded(aggregate=id_) from None

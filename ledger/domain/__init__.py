@@ -1,0 +1,1 @@
+"""The rules of the send ledger: pure values, aggregates and guards, without any input or output."""

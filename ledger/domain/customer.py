@@ -1,0 +1,264 @@
+"""The customer: permits and rolling windows, breaker, holds, addresses and merges (D2, D8, D9)."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import ClassVar
+
+from eventsourcing.domain import Aggregate
+
+from ledger.domain.hold import Hold, HoldBook
+from ledger.domain.permit import Lane, Permit, State
+
+REMEMBERED = timedelta(hours=24)
+"""How long a settled permit is kept in memory: as long as it can count in a window."""
+
+
+@dataclass(frozen=True, slots=True)
+class Breaker:
+    """The latch that opens when a cap would be passed; `scope` is `outreach` or `all`."""
+
+    scope: str
+    opened_at: datetime
+    cause: str
+
+    def blocks(self, lane: Lane) -> bool:
+        """Does it hold this lane back? Transactional and replies pass a breaker for outreach."""
+        if lane is Lane.APOLOGY:
+            return False
+        return self.scope == "all" or lane is Lane.OUTREACH
+
+
+class Customer(Aggregate):
+    """A customer as the log knows them: by ids and fingerprints, never by address (D18)."""
+
+    TOPIC: ClassVar[str] = "ledger:Customer"
+
+    class Event(Aggregate.Event):
+        """Something that happened to a customer."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.Event"
+        class_version: ClassVar[int] = 1
+
+    class Registered(Event, Aggregate.Created):
+        """The ledger heard of this customer for the first time."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.Registered"
+        customer_id: str
+
+    class AddressesObserved(Event):
+        """The addresses under which the customer is reached, as fingerprints, the first preferred."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.AddressesObserved"
+        fingerprints: tuple[str, ...]
+        observed_at: datetime
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.addresses = self.fingerprints
+            aggregate.addresses_observed_at = self.observed_at
+
+    class MailPermitted(Event):
+        """A permit for one mail was granted: it takes its place in the windows."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.MailPermitted"
+        permit: Permit
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.remember(self.permit, self.timestamp)
+            if self.permit.lane is Lane.APOLOGY:
+                aggregate.apologies[self.permit.permit_id] = self.timestamp
+
+    class MailObserved(Event):
+        """A mail went out past the ledger; it counts in the windows as one that was permitted."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.MailObserved"
+        permit: Permit
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.remember(self.permit, self.timestamp)
+
+    class MailRedeemed(Event):
+        """A permit was redeemed: the sender is about to hand the mail over."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.MailRedeemed"
+        permit_id: str
+        attempt: str | None
+
+        def apply(self, aggregate: "Customer") -> None:
+            held = aggregate.permits.get(self.permit_id)
+            if held is not None:
+                aggregate.remember(held.redeemed(self.timestamp, self.attempt), self.timestamp)
+
+    class MailSettled(Event):
+        """A permit came to its end: sent, rejected, unknown, revoked or expired; or sent at last."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.MailSettled"
+        permit_id: str
+        state: State
+        reason: str | None
+        provider_message_id: str | None
+        message_id: str | None
+
+        def apply(self, aggregate: "Customer") -> None:
+            held = aggregate.permits.get(self.permit_id)
+            if held is None:
+                return
+            ids = (self.provider_message_id, self.message_id)
+            aggregate.remember(held.settled(self.state, self.timestamp, *ids), self.timestamp)
+            if self.state in (State.REJECTED, State.REVOKED, State.EXPIRED):
+                aggregate.apologies.pop(self.permit_id, None)
+
+    class BreakerOpened(Event):
+        """A cap would have been passed: nothing more of this scope until a human resets it."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.BreakerOpened"
+        scope: str
+        cause: str
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.breaker = Breaker(self.scope, self.timestamp, self.cause)
+
+    class BreakerReset(Event):
+        """A named human closed the breaker, with a reason."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.BreakerReset"
+        by: str
+        reason: str
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.breaker = None
+
+    class HoldPlaced(Event):
+        """Mail to this customer was put on hold."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.HoldPlaced"
+        hold: Hold
+        held_until: datetime | None
+        indefinite: bool
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.holds.note(self.hold)
+            aggregate.overtake("the customer was put on hold", self.hold.kinds)
+
+    class HoldLifted(Event):
+        """A hold on this customer ended before its time."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.HoldLifted"
+        hold: Hold
+        held_until: datetime | None
+        indefinite: bool
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.holds.note(self.hold)
+
+    class AddressHeld(Event):
+        """Mail to an address bounced for good or was complained about: a human must look."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.AddressHeld"
+        fingerprint: str
+        cause: str
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.held_addresses[self.fingerprint] = self.cause
+
+    class AddressReleased(Event):
+        """A human lifted the hold of an address."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.AddressReleased"
+        fingerprint: str
+        by: str
+        reason: str
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.held_addresses.pop(self.fingerprint, None)
+
+    class MergedInto(Event):
+        """This customer turned out to be another one, who takes everything over (D9)."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.MergedInto"
+        into: str
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.merged_into = self.into
+
+    class Absorbed(Event):
+        """Another customer was merged into this one: its windows, holds and breaker carry over."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.Absorbed"
+        customer_id: str
+        permits: tuple[Permit, ...]
+        holds: tuple[Hold, ...]
+        breaker: Breaker | None
+        addresses: tuple[str, ...]
+        held_addresses: dict[str, str]
+        apologies: dict[str, datetime]
+        held_until: datetime | None
+        indefinite: bool
+
+        def apply(self, aggregate: "Customer") -> None:
+            for permit in self.permits:
+                moved = replace(permit, customer_id=aggregate.customer_id)
+                aggregate.remember(moved, self.timestamp)
+            for hold in self.holds:
+                if aggregate.holds.newer(hold):
+                    aggregate.holds.note(hold)
+            if self.breaker is not None:
+                mine = aggregate.breaker
+                if mine is None or (mine.scope != "all" and self.breaker.scope == "all"):
+                    aggregate.breaker = self.breaker
+            known = aggregate.addresses
+            aggregate.addresses = known + tuple(a for a in self.addresses if a not in known)
+            aggregate.held_addresses.update(self.held_addresses)
+            aggregate.apologies.update(self.apologies)
+            aggregate.absorbed.add(self.customer_id)
+
+    class Erased(Event):
+        """The addresses were removed from the ledger; windows and counts stay (design D18)."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.Erased"
+        by: str
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.addresses = ()
+
+    def __init__(self, customer_id: str) -> None:
+        self.customer_id = customer_id
+        self.permits: dict[str, Permit] = {}
+        self.breaker: Breaker | None = None
+        self.holds = HoldBook()
+        self.addresses: tuple[str, ...] = ()
+        self.addresses_observed_at: datetime | None = None
+        self.held_addresses: dict[str, str] = {}
+        self.merged_into: str | None = None
+        self.absorbed: set[str] = set()
+        self.apologies: dict[str, datetime] = {}
+
+    def lapsed(self, now: datetime) -> list[Permit]:
+        """The live permits whose time is up."""
+        return [p for p in self.permits.values() if p.lapsed_state(now) is not None]
+
+    def last_apology(self, now: datetime, days: int) -> str | None:
+        """The permit of an apology within the last `days` days, or None."""
+        span = timedelta(days=days)
+        return next((p for p, at in self.apologies.items() if at > now - span), None)
+
+    def remember(self, permit: Permit, at: datetime) -> None:
+        """Keep a permit in the windows and forget those that can count no more; for events only."""
+        self.permits.pop(permit.permit_id, None)
+        self.permits[permit.permit_id] = permit
+        first = next(iter(self.permits.values()))
+        if first is not permit and self._forgettable(first, at):
+            for old in [p for p in self.permits.values() if self._forgettable(p, at)]:
+                del self.permits[old.permit_id]
+
+    def overtake(self, why: str, kinds: tuple[str, ...]) -> None:
+        """Mark live permits as granted under facts that no longer hold; for events only."""
+        for permit in list(self.permits.values()):
+            if permit.live and permit.overtaken is None and (not kinds or permit.kind in kinds):
+                self.permits[permit.permit_id] = replace(permit, overtaken=why)
+
+    @staticmethod
+    def _forgettable(permit: Permit, at: datetime) -> bool:
+        if permit.live:
+            return False
+        counts_at = permit.counts_at
+        return counts_at is None or counts_at <= at - REMEMBERED

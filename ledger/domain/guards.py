@@ -1,0 +1,248 @@
+"""The guards of a permit, in their order (design D12), and the order itself as one table.
+
+final duplicate → live or unknown permit → facts of the invoice or thread → holds → recovery →
+pause → breaker → cap. The idempotency key is judged before all of them, by the engine.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from ledger.domain import windows
+from ledger.domain.control import Control
+from ledger.domain.customer import Customer
+from ledger.domain.permit import Lane, State
+from ledger.domain.policy import Policy
+from ledger.domain.reasons import Denial, Original
+from ledger.domain.thread import Thread
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """What holds a send key: a permit and its state, or a mail that went out past the ledger."""
+
+    state: str
+    permit_id: str | None
+    sender: str | None
+    at: datetime | None
+    provider_message_id: str | None = None
+
+
+class Subject(Protocol):
+    """The real-world send that is asked for: one send key and the facts behind it."""
+
+    @property
+    def name(self) -> str:
+        """What a person calls it, for the detail of a denial."""
+
+    @property
+    def duplicate_code(self) -> str:
+        """The code for a second copy of it."""
+
+    def holder(self) -> Holder | None:
+        """What holds its send key."""
+
+    def obstacle(self) -> Denial | None:
+        """Why the facts forbid it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Everything a guard may look at beside the subject."""
+
+    kind: str
+    lane: Lane
+    sender: str
+    now: datetime
+    policy: Policy
+    control: Control
+    customer: Customer | None
+    thread: Thread | None = None
+    address: str | None = None
+    override: bool = False
+    claim: bool = False
+    synthetic: bool = False
+
+
+def final_duplicate(case: Case, subject: Subject) -> Denial | None:
+    """The send has been made. A human's override passes this guard and no other (D14)."""
+    holder = subject.holder()
+    if holder is None or case.override:
+        return None
+    if holder.state not in ("sent", "bounced"):
+        return None
+    original = Original(holder.permit_id, holder.sender, holder.at, holder.provider_message_id)
+    when = f" at {holder.at.isoformat()}" if holder.at else ""
+    by = f" by {holder.sender}" if holder.sender else ""
+    detail = f"{subject.name} was sent{when}{by}"
+    return Denial(subject.duplicate_code, detail, permit_id=holder.permit_id, original=original)
+
+
+def live_permit(case: Case, subject: Subject) -> Denial | None:
+    """Somebody is about to make the send, or nobody knows whether it was made."""
+    holder = subject.holder()
+    if holder is None or holder.state in ("sent", "bounced"):
+        return None
+    if holder.state == State.UNKNOWN:
+        return Denial(
+            "outcome_unknown",
+            f"nobody knows whether permit {holder.permit_id} for {subject.name} was sent: "
+            "a delivery event, the provider's log or a human must settle it",
+            permit_id=holder.permit_id,
+        )
+    return Denial(
+        "permit_held",
+        f"{holder.sender} holds the live permit {holder.permit_id} for {subject.name}",
+        permit_id=holder.permit_id,
+    )
+
+
+def outside_facts(case: Case, subject: Subject) -> Denial | None:
+    """What the billing system or the thread says forbids it."""
+    return subject.obstacle()
+
+
+def customer_hold(case: Case) -> Denial | None:
+    """The customer is on hold for this kind: a dispute, a promise, an unsubscription."""
+    if case.customer is None:
+        return None
+    hold = case.customer.holds.binding(case.now, case.kind)
+    if hold is None:
+        return None
+    return Denial(
+        "on_hold",
+        f"customer {case.customer.customer_id} is on hold: {hold.reason}",
+        available_at=hold.until,
+    )
+
+
+def recovery(case: Case) -> Denial | None:
+    """The database is an older copy, and a human has not said that the gap is filled (D13)."""
+    if case.control.recovery_since is None:
+        return None
+    return Denial(
+        "recovery_mode",
+        "the ledger was restored from an older copy; import what was sent since, then resume: "
+        f"{case.control.recovery_cause}",
+    )
+
+
+def pause(case: Case) -> Denial | None:
+    """A human stopped sending. The probes of a guard check pass (D13)."""
+    if case.synthetic:
+        return None
+    found = case.control.pause_for(case.kind, case.lane, case.sender)
+    if found is None:
+        return None
+    scope, called = found
+    return Denial("paused", f"{scope} is paused since {called.since.isoformat()}: {called.reason}")
+
+
+def address_hold(case: Case) -> Denial | None:
+    """The address bounced or its owner complained; a new address or a human lifts it."""
+    if case.customer is None or case.address is None:
+        return None
+    cause = case.customer.held_addresses.get(case.address)
+    if cause is None:
+        return None
+    return Denial(
+        "address_on_hold",
+        f"the address of customer {case.customer.customer_id} is on hold: {cause}",
+    )
+
+
+def breaker(case: Case) -> Denial | None:
+    """The customer's breaker is open until a named human resets it with a reason."""
+    found = case.customer.breaker if case.customer else None
+    if case.customer is None or found is None or not found.blocks(case.lane):
+        return None
+    return Denial(
+        "breaker_open",
+        f"the breaker of customer {case.customer.customer_id} is open for {found.scope} "
+        f"since {found.opened_at.isoformat()}: {found.cause}",
+    )
+
+
+def cap(case: Case) -> Denial | None:
+    """The mail would be one too many in a rolling window (D8)."""
+    if case.customer is None and case.thread is None:
+        return None
+    if case.lane is Lane.REPLY:
+        return _reply_caps(case)
+    if case.lane is Lane.APOLOGY or case.customer is None:
+        return None
+    permits = case.customer.permits.values()
+    if case.lane is Lane.TRANSACTIONAL:
+        full = windows.transactional(permits, case.policy, case.now)
+        return _cap_reached(case, full, "all") if full.full else None
+    full = windows.outreach(permits, case.policy, case.now)
+    return _cap_reached(case, full, "outreach") if full.full else None
+
+
+def _reply_caps(case: Case) -> Denial | None:
+    if case.thread is not None:
+        times = case.thread.reply_times(case.now)
+        limit = case.policy.replies_per_thread_hour
+        if len(times) >= limit:
+            return Denial(
+                "loop_guard",
+                f"thread {case.thread.thread_id} had {len(times)} replies within an hour",
+                available_at=times[len(times) - limit] + windows.HOUR,
+                trips_loop_guard=True,
+            )
+    if case.customer is None:
+        return None
+    permits = case.customer.permits.values()
+    for full in (
+        windows.replies_hour(permits, case.policy, case.now),
+        windows.replies_day(permits, case.policy, case.now),
+    ):
+        if full.full:
+            return _cap_reached(case, full, "all")
+    return None
+
+
+def _cap_reached(case: Case, full: windows.Window, scope: str) -> Denial:
+    assert case.customer is not None
+    return Denial(
+        "cap_reached",
+        f"customer {case.customer.customer_id} has had {full.used} of {full.limit} mails in the "
+        f"window {full.name}",
+        available_at=full.frees_at,
+        opens_breaker=None if case.claim else scope,
+    )
+
+
+SubjectGuard = Callable[[Case, Subject], Denial | None]
+CustomerGuard = Callable[[Case], Denial | None]
+
+SUBJECT_GUARDS: tuple[SubjectGuard, ...] = (final_duplicate, live_permit, outside_facts)
+"""Judged for each send key, in this order."""
+CUSTOMER_GUARDS: tuple[CustomerGuard, ...] = (
+    customer_hold,
+    recovery,
+    pause,
+    address_hold,
+    breaker,
+    cap,
+)
+"""Judged once for the mail, in this order, after the guards of its send keys."""
+
+
+def judge_subject(case: Case, subject: Subject) -> Denial | None:
+    """The first denial of the guards of one send key, None if they all let it pass."""
+    for guard in SUBJECT_GUARDS:
+        denial = guard(case, subject)
+        if denial is not None:
+            return denial
+    return None
+
+
+def judge_customer(case: Case) -> Denial | None:
+    """The first denial of the guards of the customer, None if they all let it pass."""
+    for guard in CUSTOMER_GUARDS:
+        denial = guard(case)
+        if denial is not None:
+            return denial
+    return None

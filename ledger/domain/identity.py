@@ -1,0 +1,86 @@
+"""Who is who: normal form and fingerprint of an address, aggregate ids, and our own Message-IDs."""
+
+import hashlib
+import hmac
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from uuid import UUID, uuid5
+
+import idna
+
+_NAMESPACE = UUID("6f1c9b0e-5a57-4b52-9d0b-2a6f5c1d7e30")
+ADDRESS_CUSTOMER_PREFIX = "adr_"
+"""Customers known only by their address carry this prefix and the fingerprint (design D9)."""
+RESERVED_CUSTOMER_PREFIX = "ledger-probe-"
+"""Synthetic customers of the guard check; refused in public requests (design D13)."""
+
+
+class BadAddress(ValueError):
+    """The text is not an e-mail address: it needs one local part, an '@' and a domain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An address as it was given, beside the fingerprint under which the log knows it (D18)."""
+
+    text: str
+    fingerprint: str
+
+
+def normal_form(address: str) -> str:
+    """The form in which addresses are compared: NFC, case-folded, the domain in its ASCII form.
+
+    Plus tags and dots are kept: nothing proves that they share a mailbox (design D9). Raises
+    BadAddress.
+    """
+    text = address.strip()
+    local, at, domain = text.rpartition("@")
+    if not at or not local or not domain or len(text) > 320 or any(c in text for c in "\r\n\0 <>"):
+        raise BadAddress("not an e-mail address")
+    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", local).casefold())
+    composed = unicodedata.normalize("NFC", domain).casefold().rstrip(".")
+    try:
+        ascii_domain = idna.encode(composed, uts46=True).decode("ascii")
+    except idna.IDNAError:
+        if not composed.isascii():
+            raise BadAddress("the domain of the address is not valid") from None
+        ascii_domain = composed
+    return f"{folded}@{ascii_domain}"
+
+
+def fingerprint(secret: bytes, address: str) -> str:
+    """Keyed fingerprint (HMAC-SHA256, 32 hex digits) of an address's normal form (design D18).
+
+    Raises BadAddress.
+    """
+    return hmac.new(secret, normal_form(address).encode(), hashlib.sha256).hexdigest()[:32]
+
+
+def customer_known_by(address: Address) -> str:
+    """The customer id of somebody without a billing id, known by their address alone (D9)."""
+    return ADDRESS_CUSTOMER_PREFIX + address.fingerprint
+
+
+@lru_cache(maxsize=65536)
+def aggregate_id(kind: str, external_id: str) -> UUID:
+    """The aggregate id of an outside id: uuid5 of (kind, external id), length-prefixed (D1)."""
+    return uuid5(_NAMESPACE, f"{len(kind)}:{kind}{external_id}")
+
+
+def message_id(secret: bytes, permit_id: str, domain: str) -> str:
+    """Our Message-ID for a permit: it carries a MAC, so that it is known without a look-up (D18)."""
+    return f"<{permit_id}.{_mac(secret, permit_id)}@{domain}>"
+
+
+def permit_of_message_id(secret: bytes, text: str) -> str | None:
+    """The permit whose Message-ID this is, or None where the MAC is not ours."""
+    left, _, _ = text.strip().strip("<>").partition("@")
+    permit, _, mac = left.rpartition(".")
+    if permit and hmac.compare_digest(mac.encode(), _mac(secret, permit).encode()):
+        return permit
+    return None
+
+
+def _mac(secret: bytes, permit_id: str) -> str:
+    return hmac.new(secret, b"message-id:" + permit_id.encode(), hashlib.sha256).hexdigest()[:16]

@@ -1,0 +1,376 @@
+"""The invoice: what is owed on it, its past-due cycles, its holds and its stages on record."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from typing import ClassVar
+from zoneinfo import ZoneInfo
+
+from eventsourcing.domain import Aggregate
+
+from ledger.domain.balance import (
+    MoneyFact,
+    Snapshot,
+    Status,
+    balance,
+    effective_status,
+    in_flight_until,
+)
+from ledger.domain.hold import Hold, HoldBook
+from ledger.domain.sends import SendBook, SendRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where the invoice stands after a fact: what is owed, its cycle and where its age counts from.
+
+    `starts_on` is the later of due date and issue date, or of due date and re-opening; None where
+    the invoice cannot become past due. `run_ended` tells that this cycle was past due and is over.
+    """
+
+    status: Status
+    balance: int
+    cycle: int
+    starts_on: date | None
+    reopened_on: date | None
+    run_ended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StageRecord:
+    """What is on record for a stage of a cycle: `permitted`, `sent`, `unknown`, `superseded` …"""
+
+    cycle: int
+    stage: str
+    state: str
+    at: datetime
+    permit_id: str | None = None
+    sender: str | None = None
+    provider_message_id: str | None = None
+    overtaken: str | None = None
+
+
+class Invoice(Aggregate):
+    """An invoice as the log knows it."""
+
+    TOPIC: ClassVar[str] = "ledger:Invoice"
+
+    class Event(Aggregate.Event):
+        """Something that happened to an invoice."""
+
+        TOPIC: ClassVar[str] = "ledger:Invoice.Event"
+        class_version: ClassVar[int] = 1
+
+    class Registered(Event, Aggregate.Created):
+        """The ledger heard of this invoice for the first time."""
+
+        TOPIC: ClassVar[str] = "ledger:Invoice.Registered"
+        invoice_id: str
+
+    class Observed(Event):
+        """A snapshot of the billing system was taken in."""
+
+        TOPIC: ClassVar[str] = "ledger:Invoice.Observed"
+        snapshot: Snapshot
+        standing: Standing
+
+        def apply(self, aggregate: "Invoice") -> None:
+            before = aggregate.snapshot
+            aggregate.snapshot = self.snapshot
+            if before is not None and (
+                before.due_on != self.snapshot.due_on or before.issued_on != self.snapshot.issued_on
+            ):
+                aggregate.overtake("the due date was changed")
+            aggregate.stand(self.standing)
+
+    class MoneyMoved(Event):
+        """A payment changed its state, or a credit was given or taken back."""
+
+        TOPIC: ClassVar[str] = "ledger:Invoice.MoneyMoved"
+        fact: MoneyFact
+        standing: Standing | None
+        in_flight_until: datetime | None
+
+        def apply(self, aggregate: "Invoice") -> None:
+            aggregate.money[f"{self.fact.state}:{self.fact.name}"] = self.fact
+            if self.in_flight_until is not None:
+                aggregate.overtake("a payment is in flight")
+            if self.standing is not None:
+                aggregate.stand(self.standing)
+
+    class PaymentFailureNoted(Event):
+        """The provider reported a failed attempt to pay; the balance is untouched."""
+
+        TOPIC: ClassVar[str] = "ledger:Invoice.PaymentFailureNoted"
+        event_id: str
+        attempt_id: str | None
+
+    class RefundNoted(Event):
+        """A refund was reported; it changes no balance (provider pages, contract: Money)."""
+
+        TOPIC: ClassVar[str] = "ledger:Invoice.RefundNoted"
+        refund_id: str
+
+    class HoldPlaced(Event):
+        """Dunning of this invoice was put on hold."""
+
+        TOPIC: ClassVar[str] = "ledger:Invoice.HoldPlaced"
+        hold: Hold
+        held_until: datetime | None
+        indefinite: bool
+
+        def apply(self, aggregate: "Invoice") -> None:
+            aggregate.holds.note(self.hold)
+            aggregate.overtake("the invoice was put on hold")
+
+    class HoldLifted(Event):
+        """A hold ended before its time."""
+
+        TOPIC: ClassVar[str] = "ledger:Invoice.HoldLifted"
+        hold: Hold
+        held_until: datetime | None
+        indefinite: bool
+
+        def apply(self, aggregate: "Invoice") -> None:
+            aggregate.holds.note(self.hold)
+
+    class ReminderPermitted(Event):
+        """A reminder for a stage was permitted; lower stages that were due are superseded.
+
+        `crossed` holds the date on which each stage acted on was crossed.
+        """
+
+        TOPIC: ClassVar[str] = "ledger:Invoice.ReminderPermitted"
+        permit_id: str
+        sender: str
+        cycle: int
+        stage: str
+        supersedes: tuple[str, ...]
+        crossed: dict[str, date]
+
+        def apply(self, aggregate: "Invoice") -> None:
+            for stage in self.supersedes:
+                aggregate.record(
+                    StageRecord(self.cycle, stage, "superseded", self.timestamp, self.permit_id)
+                )
+            aggregate.record(
+                StageRecord(
+                    self.cycle, self.stage, "permitted", self.timestamp, self.permit_id, self.sender
+                )
+            )
+
+    class ReminderSent(Event):
+        """The mail for a stage went out."""
+
+        TOPIC: ClassVar[str] = "ledger:Invoice.ReminderSent"
+        permit_id: str | None
+        sender: str
+        cycle: int
+        stage: str
+        supersedes: tuple[str, ...]
+        sent_at: datetime
+        provider_message_id: str | None
+
+        def apply(self, aggregate: "Invoice") -> None:
+            for stage in self.supersedes:
+                if (self.cycle, stage) not in aggregate.stages:
+                    aggregate.record(
+                        StageRecord(self.cycle, stage, "superseded", self.timestamp, self.permit_id)
+                    )
+            aggregate.record(
+                StageRecord(
+                    self.cycle,
+                    self.stage,
+                    "sent",
+                    self.sent_at,
+                    self.permit_id,
+                    self.sender,
+                    self.provider_message_id,
+                )
+            )
+
+    class ReminderOutcomeUnknown(Event):
+        """Nobody knows whether the mail for a stage went out: find out, never send again (D6)."""
+
+        TOPIC: ClassVar[str] = "ledger:Invoice.ReminderOutcomeUnknown"
+        permit_id: str
+        cycle: int
+        stage: str
+
+        def apply(self, aggregate: "Invoice") -> None:
+            held = aggregate.stages.get((self.cycle, self.stage))
+            if held is not None and held.permit_id == self.permit_id:
+                aggregate.record(replace(held, state="unknown"))
+
+    class ReminderBounced(Event):
+        """The mail for a stage came back for good."""
+
+        TOPIC: ClassVar[str] = "ledger:Invoice.ReminderBounced"
+        permit_id: str
+        cycle: int
+        stage: str
+
+        def apply(self, aggregate: "Invoice") -> None:
+            held = aggregate.stages.get((self.cycle, self.stage))
+            if held is not None and held.permit_id == self.permit_id:
+                aggregate.record(replace(held, state="bounced"))
+
+    class ReminderFreed(Event):
+        """The permit was rejected, revoked or expired: the stage and those superseded are free."""
+
+        TOPIC: ClassVar[str] = "ledger:Invoice.ReminderFreed"
+        permit_id: str
+        cycle: int
+        stage: str
+        state: str
+        rejections: int
+
+        def apply(self, aggregate: "Invoice") -> None:
+            freed = [
+                key
+                for key, held in aggregate.stages.items()
+                if held.permit_id == self.permit_id and key[0] == self.cycle
+            ]
+            for key in freed:
+                del aggregate.stages[key]
+            if self.rejections:
+                aggregate.rejections[f"{self.cycle}:{self.stage}"] = self.rejections
+
+    class NoticePermitted(Event):
+        """A mail about a failed payment was permitted, for one event or attempt."""
+
+        TOPIC: ClassVar[str] = "ledger:Invoice.NoticePermitted"
+        permit_id: str
+        sender: str
+        slot: str
+
+        def apply(self, aggregate: "Invoice") -> None:
+            aggregate.notices.permit(self.slot, self.permit_id, self.sender, self.timestamp)
+
+    class NoticeSettled(Event):
+        """The outcome of a mail about a failed payment."""
+
+        TOPIC: ClassVar[str] = "ledger:Invoice.NoticeSettled"
+        slot: str
+        record: SendRecord
+        rejections: int
+
+        def apply(self, aggregate: "Invoice") -> None:
+            aggregate.notices.settle(self.slot, self.record, self.rejections)
+
+    def __init__(self, invoice_id: str) -> None:
+        self.invoice_id = invoice_id
+        self.snapshot: Snapshot | None = None
+        self.standing = Standing(Status.DRAFT, 0, 1, None, None, False)
+        self.money: dict[str, MoneyFact] = {}
+        self.holds = HoldBook()
+        self.stages: dict[tuple[int, str], StageRecord] = {}
+        self.rejections: dict[str, int] = {}
+        self.notices = SendBook()
+
+    @property
+    def customer_id(self) -> str:
+        """Who owes it; empty before the first snapshot."""
+        return self.snapshot.customer_id if self.snapshot else ""
+
+    def local_date(self, now: datetime, default_zone: str) -> date:
+        """The calendar date of an instant in the invoice's billing zone."""
+        zone = self.snapshot.time_zone if self.snapshot else None
+        return now.astimezone(ZoneInfo(zone or default_zone)).date()
+
+    def days_past_due(self, now: datetime, default_zone: str) -> int | None:
+        """Age in calendar days of the billing zone since the cycle's start (D7); None: no age."""
+        if self.standing.starts_on is None:
+            return None
+        return (self.local_date(now, default_zone) - self.standing.starts_on).days
+
+    def cycle_records(self) -> Iterable[StageRecord]:
+        """The records of the current cycle."""
+        return (r for (cycle, _), r in self.stages.items() if cycle == self.standing.cycle)
+
+    def last_reminder_at(self) -> datetime | None:
+        """When the latest reminder, of any cycle, was permitted or sent (UTC)."""
+        times = [r.at for r in self.stages.values() if r.state != "superseded"]
+        return max(times, default=None)
+
+    def in_flight_until(self, longest: timedelta) -> datetime | None:
+        """Until when a pending payment holds reminders back."""
+        return in_flight_until(self.money.values(), longest)
+
+    def record(self, record: StageRecord) -> None:
+        """Put a stage on record; called by events only."""
+        self.stages[(record.cycle, record.stage)] = record
+
+    def stand(self, standing: Standing) -> None:
+        """Take a new standing; called by events only."""
+        before = self.standing
+        self.standing = standing
+        if standing.balance != before.balance or standing.status is not before.status:
+            self.overtake("the amount owed changed")
+        if standing.starts_on != before.starts_on:
+            self.overtake("the due date was changed")
+
+    def overtake(self, why: str) -> None:
+        """Mark live permits as granted under facts that no longer hold (design D6)."""
+        for key, held in self.stages.items():
+            if held.state == "permitted" and held.overtaken is None:
+                self.stages[key] = replace(held, overtaken=why)
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """The parts of an invoice that decide what a new fact makes of its cycle."""
+
+    standing: Standing
+    past_due: bool
+    was_closed: bool = False
+
+
+def next_standing(
+    invoice: Invoice | None,
+    snapshot: Snapshot,
+    money: Iterable[MoneyFact],
+    at: datetime,
+    now: datetime,
+    default_zone: str,
+    age_from_issue: bool,
+) -> Standing:
+    """The standing that a fact dated `at`, taken in at `now`, leads to.
+
+    Paid, or a due date moved out of the past, ends a past-due run; the next one is the next cycle
+    and its age counts from the later of due date and re-opening (design D7). An invoice that was
+    closed before it was past due keeps its cycle's number, and also counts from its re-opening:
+    a customer who paid early has not been late since the first due date.
+    """
+    owed = balance(snapshot, money)
+    status = effective_status(snapshot, owed)
+    zone = ZoneInfo(snapshot.time_zone or default_zone)
+    today = now.astimezone(zone).date()
+    before = _before(invoice, now, default_zone)
+    reopened_on = before.standing.reopened_on
+    ended = before.standing.run_ended
+    cycle = before.standing.cycle
+    if before.was_closed and status is Status.OPEN:
+        reopened_on = min(at, now).astimezone(zone).date()
+    due_on = snapshot.due_on
+    if due_on is None and age_from_issue:
+        due_on = snapshot.issued_on
+    starts_on = None
+    if due_on is not None:
+        starts_on = max(d for d in (due_on, snapshot.issued_on, reopened_on) if d is not None)
+    past_due = status is Status.OPEN and starts_on is not None and today > starts_on
+    ended = ended or (before.past_due and not past_due)
+    can_run_again = status is Status.OPEN and starts_on is not None
+    if ended and can_run_again:
+        cycle, ended = cycle + 1, False
+    return Standing(status, owed, cycle, starts_on, reopened_on, ended)
+
+
+def _before(invoice: Invoice | None, now: datetime, default_zone: str) -> _Before:
+    if invoice is None or invoice.snapshot is None:
+        return _Before(Standing(Status.DRAFT, 0, 1, None, None, False), past_due=False)
+    standing = invoice.standing
+    age = invoice.days_past_due(now, default_zone)
+    past_due = standing.status is Status.OPEN and age is not None and age > 0
+    closed = standing.status in (Status.PAID, Status.VOID, Status.UNCOLLECTIBLE)
+    return _Before(standing, past_due, closed)

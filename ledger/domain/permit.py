@@ -1,0 +1,137 @@
+"""A permit: the committed reservation for one real-world send, and the states of its life (D6)."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+
+class State(StrEnum):
+    """Where a permit is in its life."""
+
+    GRANTED = "granted"
+    REDEEMED = "redeemed"
+    SENT = "sent"
+    REJECTED = "rejected"
+    UNKNOWN = "unknown"
+    REVOKED = "revoked"
+    EXPIRED = "expired"
+
+
+LIVE = frozenset({State.GRANTED, State.REDEEMED})
+"""Not yet settled: the mail may be on its way."""
+FREED = frozenset({State.REJECTED, State.REVOKED, State.EXPIRED})
+"""Provably not sent: the send key and the place in the window are free again."""
+
+
+class Lane(StrEnum):
+    """Which rolling windows a mail counts in (design D8)."""
+
+    OUTREACH = "outreach"
+    REPLY = "reply"
+    TRANSACTIONAL = "transactional"
+    APOLOGY = "apology"
+    """Judged by no window, and counted in the one for outreach."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One invoice that a reminder names: the stage it uses up and those that it supersedes."""
+
+    invoice_id: str
+    cycle: int
+    stage: str
+    supersedes: tuple[str, ...]
+    amount_remaining: int
+    currency: str
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """A reservation for one send; times are UTC, `send_by` is when it lapses unless settled."""
+
+    permit_id: str
+    kind: str
+    lane: Lane
+    state: State
+    customer_id: str
+    key_id: str
+    sender: str
+    redeem_required: bool
+    granted_at: datetime
+    send_by: datetime
+    items: tuple[Item, ...] = ()
+    thread_id: str | None = None
+    invoice_id: str | None = None
+    incident_id: str | None = None
+    slots: tuple[str, ...] = ()
+    named: str | None = None
+    address: str | None = None
+    redeemed_at: datetime | None = None
+    attempt: str | None = None
+    settled_at: datetime | None = None
+    provider_message_id: str | None = None
+    message_id: str | None = None
+    overtaken: str | None = None
+    control_version: int = 0
+    idempotency: str | None = None
+    rejections: int = 0
+
+    @property
+    def live(self) -> bool:
+        """Granted or redeemed, and not settled."""
+        return self.state in LIVE
+
+    @property
+    def counts_at(self) -> datetime | None:
+        """The instant from which this mail counts in the rolling windows, None if it does not.
+
+        The latest of granted, redeemed and sent; an unknown one counts from `send_by`, also when a
+        late report settles it, so that no window fills up after the fact; rejected and expired
+        ones do not count, nor one revoked before hand-over could happen (design D8).
+        """
+        if self.state in (State.REJECTED, State.EXPIRED):
+            return None
+        if self.state is State.REVOKED:
+            return self.redeemed_at or (None if self.redeem_required else self.granted_at)
+        if self.state is State.UNKNOWN:
+            return max(self.send_by, self.redeemed_at or self.granted_at)
+        latest = self.redeemed_at or self.granted_at
+        if self.state is State.SENT and self.settled_at is not None:
+            return max(latest, min(self.settled_at, self.send_by))
+        return latest
+
+    def counts_within(self, now: datetime, span: timedelta) -> bool:
+        """Does it count in the window of that span? Exactly `span` old no longer does (D8)."""
+        counts_at = self.counts_at
+        return counts_at is not None and counts_at > now - span
+
+    def lapsed_state(self, now: datetime) -> State | None:
+        """What a live permit has become by `now`: expired, unknown, or None while it is in time.
+
+        An unredeemed permit that had to be redeemed has provably not been handed over (D6).
+        """
+        if not self.live or now < self.send_by:
+            return None
+        if self.state is State.GRANTED and self.redeem_required:
+            return State.EXPIRED
+        return State.UNKNOWN
+
+    def redeemed(self, at: datetime, attempt: str | None) -> "Permit":
+        """The permit right before hand-over."""
+        return replace(self, state=State.REDEEMED, redeemed_at=at, attempt=attempt)
+
+    def settled(
+        self,
+        state: State,
+        at: datetime,
+        provider_message_id: str | None = None,
+        message_id: str | None = None,
+    ) -> "Permit":
+        """The permit with its outcome, or as revoked or expired."""
+        return replace(
+            self,
+            state=state,
+            settled_at=at,
+            provider_message_id=provider_message_id or self.provider_message_id,
+            message_id=message_id or self.message_id,
+        )

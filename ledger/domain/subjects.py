@@ -1,0 +1,293 @@
+"""The subjects of permits: for each kind, what holds its send key and which facts forbid it."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from ledger.domain.guards import Holder
+from ledger.domain.incident import Incident
+from ledger.domain.invoice import Invoice, StageRecord
+from ledger.domain.permit import FREED, Permit
+from ledger.domain.policy import Policy, Stage
+from ledger.domain.reasons import Denial
+from ledger.domain.sends import SendBook
+from ledger.domain.stages import (
+    Due,
+    money_obstacle,
+    record_of,
+    stage_obstacle,
+    stage_to_ask_about,
+)
+from ledger.domain.thread import Message
+
+
+@dataclass(frozen=True, slots=True)
+class MissingSubject:
+    """Something that the ledger has not been told of."""
+
+    name: str
+    code: str
+    duplicate_code: str = "already_sent"
+
+    def holder(self) -> Holder | None:
+        """Nothing holds what is not known."""
+        return None
+
+    def obstacle(self) -> Denial | None:
+        """Always: it is not known."""
+        return Denial(self.code, f"{self.name} is not known to the ledger")
+
+
+@dataclass(frozen=True, slots=True)
+class InvoiceStage:
+    """A reminder for a stage of an invoice; `wanted` None asks for the stage that is due."""
+
+    invoice: Invoice
+    wanted: Stage | None
+    now: datetime
+    policy: Policy
+    expected_cycle: int | None = None
+    expected_amount: int | None = None
+    override: bool = False
+    duplicate_code: str = "already_sent"
+
+    @property
+    def name(self) -> str:
+        """The invoice and the stage."""
+        stage = self._asked()
+        return f"{stage.name if stage else 'a reminder'} of invoice {self.invoice.invoice_id}"
+
+    def holder(self) -> Holder | None:
+        """What is on record for the stage in this cycle, superseded ones aside."""
+        stage = self._asked()
+        record = record_of(self.invoice, stage, self.policy) if stage else None
+        if record is None or record.state == "superseded":
+            return None
+        return _holder_of_stage(record)
+
+    def obstacle(self) -> Denial | None:
+        """Wrong expectations, money, the calendar and the ladder, holds, payments in flight."""
+        judged = self._expectations() or money_obstacle(self.invoice, self.policy)
+        if judged is None and not self.override:
+            due = stage_obstacle(self.invoice, self.wanted, self.now, self.policy)
+            judged = due if isinstance(due, Denial) else None
+        return judged or hold_obstacle(self.invoice, "reminder", self.now) or self._in_flight()
+
+    def due(self) -> Due:
+        """The stage to grant; only after `obstacle` found nothing."""
+        due = stage_obstacle(self.invoice, self.wanted, self.now, self.policy)
+        if isinstance(due, Due):
+            return due
+        stage = self._asked() or self.policy.stages[0]
+        return Due(stage, (), {})
+
+    def _asked(self) -> Stage | None:
+        return self.wanted or stage_to_ask_about(self.invoice, self.now, self.policy)
+
+    def _expectations(self) -> Denial | None:
+        name, standing = self.invoice.invoice_id, self.invoice.standing
+        if self.expected_cycle is not None and self.expected_cycle != standing.cycle:
+            return Denial(
+                "stale_cycle", f"invoice {name} is in cycle {standing.cycle}, not the expected one"
+            )
+        if self.expected_amount is not None and self.expected_amount != standing.balance:
+            return Denial(
+                "amount_changed", f"invoice {name} owes {standing.balance} minor units now"
+            )
+        return None
+
+    def _in_flight(self) -> Denial | None:
+        until = self.invoice.in_flight_until(timedelta(days=self.policy.payment_in_flight_days))
+        if until is None or until <= self.now:
+            return None
+        return Denial(
+            "payment_in_flight",
+            f"a payment of invoice {self.invoice.invoice_id} is pending",
+            available_at=until,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class InvoiceNotice:
+    """The mail about a failed payment: once per provider event and once per attempt."""
+
+    invoice: Invoice
+    slots: tuple[str, ...]
+    now: datetime
+    policy: Policy
+    duplicate_code: str = "already_sent"
+
+    @property
+    def name(self) -> str:
+        """The invoice and what was reported."""
+        return f"the payment-failed mail for {self.slots[0]} of invoice {self.invoice.invoice_id}"
+
+    def holder(self) -> Holder | None:
+        """The permit of the same event or the same attempt."""
+        for slot in self.slots:
+            found = holder_in(self.invoice.notices, slot)
+            if found is not None:
+                return found
+        return None
+
+    def obstacle(self) -> Denial | None:
+        """Nothing owed, void, or on hold; a due date is not needed."""
+        denial = money_obstacle(self.invoice, self.policy)
+        if denial is not None:
+            return denial
+        return hold_obstacle(self.invoice, "payment_failed", self.now)
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadSlot:
+    """A message of an intent or a numbered follow-up: once in its thread."""
+
+    name: str
+    book: SendBook
+    slot: str
+    duplicate_code: str
+    rejections_before_hold: int
+
+    def holder(self) -> Holder | None:
+        """The permit that holds the slot."""
+        return holder_in(self.book, self.slot)
+
+    def obstacle(self) -> Denial | None:
+        """A send that the provider refused again and again waits for a human."""
+        return rejected_too_often(self.name, self.book, self.slot, self.rejections_before_hold)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyTo:
+    """The answer to one inbound message of a person."""
+
+    message_id: str
+    message: Message | None
+    book: SendBook
+    slot: str
+    rejections_before_hold: int
+    duplicate_code: str = "already_replied"
+
+    @property
+    def name(self) -> str:
+        """The message."""
+        return f"the reply to {self.message_id}"
+
+    def holder(self) -> Holder | None:
+        """The permit that holds the reply to this message."""
+        return holder_in(self.book, self.slot)
+
+    def obstacle(self) -> Denial | None:
+        """Only a known inbound message that a person wrote earns a reply."""
+        if self.message is None:
+            return Denial("unknown_message", f"the message {self.message_id} is not known")
+        if self.message.ours:
+            return Denial("own_message", f"{self.message_id} is our own mail coming back")
+        if self.message.direction != "inbound":
+            return Denial("outbound_message", f"{self.message_id} went out from us")
+        if self.message.automatic is not None:
+            return Denial("auto_generated", f"{self.message_id}: {self.message.automatic}")
+        return rejected_too_often(self.name, self.book, self.slot, self.rejections_before_hold)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSend:
+    """A notification or digest: its send key is held by a permit that was looked up by name."""
+
+    name: str
+    permit: Permit | None
+    rejections_before_hold: int
+    duplicate_code: str = "already_sent"
+
+    def holder(self) -> Holder | None:
+        """The permit that holds the send key."""
+        if self.permit is None or self.permit.state in FREED:
+            return None
+        return Holder(
+            str(self.permit.state),
+            self.permit.permit_id,
+            self.permit.sender,
+            self.permit.settled_at or self.permit.granted_at,
+            self.permit.provider_message_id,
+        )
+
+    def obstacle(self) -> Denial | None:
+        """A send that the provider refused again and again waits for a human."""
+        if self.permit is None or self.permit.rejections < self.rejections_before_hold:
+            return None
+        return Denial("on_hold", f"{self.name} was rejected {self.permit.rejections} times")
+
+
+@dataclass(frozen=True, slots=True)
+class ApologyOf:
+    """The one apology of an incident to a customer (design D14)."""
+
+    incident: Incident
+    customer_id: str
+    recent: str | None
+    pause_in_force: bool
+    duplicate_code: str = "apology_already_sent"
+
+    @property
+    def name(self) -> str:
+        """The incident and the customer."""
+        return f"the apology of incident {self.incident.incident_id} to {self.customer_id}"
+
+    def holder(self) -> Holder | None:
+        """The incident's own apology to them, whatever became of it."""
+        held = self.incident.apologies.get(self.customer_id)
+        if held is None:
+            return None
+        return Holder(held.state, held.permit_id, held.sender, held.at)
+
+    def obstacle(self) -> Denial | None:
+        """One of another incident in 30 days, a closed incident, or no pause in force."""
+        if self.recent is not None:
+            return Denial(
+                "apology_already_sent",
+                f"customer {self.customer_id} had an apology for another incident",
+                permit_id=self.recent,
+            )
+        if self.incident.closed_at is not None:
+            return Denial("unknown_incident", f"incident {self.incident.incident_id} is closed")
+        if not self.pause_in_force:
+            return Denial("not_paused", "pause the source of the flood first")
+        return None
+
+
+def hold_obstacle(invoice: Invoice, kind: str, now: datetime) -> Denial | None:
+    """The hold that binds the invoice now, or None."""
+    hold = invoice.holds.binding(now, kind)
+    if hold is None:
+        return None
+    return Denial(
+        "on_hold",
+        f"invoice {invoice.invoice_id} is on hold: {hold.reason}",
+        available_at=hold.until,
+    )
+
+
+def holder_in(book: SendBook, slot: str) -> Holder | None:
+    """The permit that holds a slot, or None."""
+    record = book.sends.get(slot)
+    if record is None:
+        return None
+    return Holder(
+        str(record.state),
+        record.permit_id,
+        record.sender,
+        record.counts_at,
+        record.provider_message_id,
+    )
+
+
+def rejected_too_often(name: str, book: SendBook, slot: str, limit: int) -> Denial | None:
+    """After `limit` definite refusals of one send key a human must look (design D6)."""
+    rejections = book.rejections.get(slot, 0)
+    if rejections < limit:
+        return None
+    return Denial("on_hold", f"{name} was rejected {rejections} times by the provider")
+
+
+def _holder_of_stage(record: StageRecord) -> Holder:
+    state = "granted" if record.state == "permitted" else record.state
+    return Holder(state, record.permit_id, record.sender, record.at, record.provider_message_id)

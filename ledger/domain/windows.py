@@ -1,0 +1,82 @@
+"""Rolling windows: how many mails of a kind count now, and when the next place frees (D8)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from ledger.domain.permit import Lane, Permit
+from ledger.domain.policy import Policy
+
+DAY = timedelta(hours=24)
+HOUR = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """One rolling window: `used` of `limit`, and when its oldest mail stops counting (UTC)."""
+
+    name: str
+    used: int
+    limit: int
+    frees_at: datetime | None
+
+    @property
+    def full(self) -> bool:
+        """Is there no place left?"""
+        return self.used >= self.limit
+
+
+def window(
+    name: str,
+    permits: Iterable[Permit],
+    lanes: tuple[Lane, ...],
+    span: timedelta,
+    limit: int,
+    now: datetime,
+) -> Window:
+    """Count the permits of these lanes in a rolling, half-open window ending now.
+
+    A mail exactly `span` old no longer counts (design D8). `frees_at` is when a place is free
+    again if nothing else is granted: with more mails than places that takes more than one.
+    """
+    times = sorted(
+        counts_at
+        for permit in permits
+        if permit.lane in lanes
+        and (counts_at := permit.counts_at) is not None
+        and counts_at > now - span
+    )
+    if not times:
+        return Window(name, 0, limit, None)
+    index = max(0, len(times) - limit)
+    return Window(name, len(times), limit, times[index] + span)
+
+
+def outreach(permits: Iterable[Permit], policy: Policy, now: datetime) -> Window:
+    """Mails that we start, per customer and 24 hours; apologies count, replies do not."""
+    lanes = (Lane.OUTREACH, Lane.APOLOGY)
+    return window("outreach_24h", permits, lanes, DAY, policy.outreach_per_day, now)
+
+
+def replies_hour(permits: Iterable[Permit], policy: Policy, now: datetime) -> Window:
+    """Replies to one customer over all threads, per hour."""
+    limit = policy.replies_per_customer_hour
+    return window("replies_1h", permits, (Lane.REPLY,), HOUR, limit, now)
+
+
+def replies_day(permits: Iterable[Permit], policy: Policy, now: datetime) -> Window:
+    """Replies to one customer over all threads, per 24 hours."""
+    limit = policy.replies_per_customer_day
+    return window("replies_24h", permits, (Lane.REPLY,), DAY, limit, now)
+
+
+def thread_replies(permits: Iterable[Permit], policy: Policy, now: datetime) -> Window:
+    """Replies in one thread, per hour."""
+    limit = policy.replies_per_thread_hour
+    return window("thread_replies_1h", permits, (Lane.REPLY,), HOUR, limit, now)
+
+
+def transactional(permits: Iterable[Permit], policy: Policy, now: datetime) -> Window:
+    """Mails of transactional keys, per customer and 24 hours."""
+    limit = policy.transactional_per_day
+    return window("transactional_24h", permits, (Lane.TRANSACTIONAL,), DAY, limit, now)

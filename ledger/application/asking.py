@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ledger.application.effects import Contact, Outcome
+from ledger.application.effects import Contact, Ids, Outcome
 from ledger.application.facts.addresses import customer_of_address, ensure_customer
 from ledger.application.facts.mail import start_thread
 from ledger.application.permit_subjects import (
@@ -74,13 +74,13 @@ class Ask:
     extras: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def ids(self) -> dict[str, str | None]:
+    def ids(self) -> Ids:
         """The ids by which the decision is found again."""
-        return {
-            "customer_id": self.customer_id or None,
-            "invoice_id": self.invoice_id,
-            "thread_id": self.thread_id,
-        }
+        return Ids(
+            customer_id=self.customer_id or None,
+            invoice_id=self.invoice_id,
+            thread_id=self.thread_id,
+        )
 
 
 def ask_for(world: World, command: RequestPermit) -> Ask | Denial:

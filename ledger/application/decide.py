@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from ledger.application import operations, redeeming
-from ledger.application.effects import Outcome, denied
+from ledger.application.effects import Outcome, denied, ids_of
 from ledger.application.facts import apply_fact
 from ledger.application.permit_subjects import (
     ApologyRequest,
@@ -40,7 +40,7 @@ from ledger.application.requests import (
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.identity import customer_known_by
-from ledger.domain.permit import State
+from ledger.domain.permit import FREED, State
 from ledger.domain.reasons import Denial
 
 _DECIDE: dict[type, Callable[[World, Any], Outcome]] = {
@@ -116,7 +116,7 @@ def _replay(world: World, command: RequestPermit) -> Outcome | None:
     if bound.created_at <= world.now - timedelta(days=world.policy.idempotency_days):
         return None
     permit = world.permit(bound.permit_id)
-    if permit is None or permit.counts_at is None or permit.state is State.REVOKED:
+    if permit is None or permit.state in FREED:
         return None
     if bound.fingerprint != command.idempotency.fingerprint:
         return denied(Denial("key_conflict", "this Idempotency-Key was used for another request"))
@@ -128,9 +128,7 @@ def _replay(world: World, command: RequestPermit) -> Outcome | None:
         replayed=True,
         granted=permit,
         address=permit.address,
-        customer_id=permit.customer_id,
-        invoice_id=permit.items[0].invoice_id if permit.items else permit.invoice_id,
-        thread_id=permit.thread_id,
+        **ids_of(permit),
     )
 
 

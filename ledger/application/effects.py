@@ -1,7 +1,7 @@
 """What a decision wants done: events, look-ups to claim, alerts to raise, and the answer to give."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
 from eventsourcing.domain import Aggregate
@@ -86,9 +86,23 @@ class Outcome:
         self.changes.append(Change(aggregate_id(kind, external_id), event, fields))
 
 
-def denied(denial: Denial, **ids: str | None) -> Outcome:
+class Ids(TypedDict, total=False):
+    """The ids by which a decision is found again."""
+
+    customer_id: str | None
+    invoice_id: str | None
+    thread_id: str | None
+
+
+def ids_of(permit: Permit) -> Ids:
+    """The ids of a permit's customer, first invoice and thread."""
+    return Ids(
+        customer_id=permit.customer_id,
+        invoice_id=permit.items[0].invoice_id if permit.items else permit.invoice_id,
+        thread_id=permit.thread_id,
+    )
+
+
+def denied(denial: Denial, **ids: Unpack[Ids]) -> Outcome:
     """A no, and nothing else."""
-    outcome = Outcome(status=denial.reason.status, denial=denial)
-    for name, value in ids.items():
-        setattr(outcome, name, value)
-    return outcome
+    return Outcome(status=denial.reason.status, denial=denial, **ids)

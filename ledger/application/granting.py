@@ -33,8 +33,8 @@ def grant(
     outcome.status, outcome.granted = 201, permit
     outcome.permits.append(permit)
     outcome.address = permit.address
-    for name, value in ask.ids.items():
-        setattr(outcome, name, value)
+    outcome.customer_id, outcome.thread_id = ask.customer_id, ask.thread_id
+    outcome.invoice_id = ask.invoice_id
     repeated = {j.ref for j in passed if j.judged.holder() is not None}
     _record_items(outcome, permit, crossed, repeated)
     if not repeated:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from ledger.application.effects import Outcome, denied
+from ledger.application.effects import Outcome, denied, ids_of
 from ledger.application.facts.mail import apply_delivery, sent_after_end
 from ledger.application.requests import Caller, Lapse, Redeem, ReportOutcome
 from ledger.application.settling import settle
@@ -23,11 +23,7 @@ def redeem(world: World, command: Redeem) -> Outcome:
     permit = world.permit(command.permit_id)
     if permit is None:
         return denied(Denial("unknown_permit", "there is no such permit"))
-    ids: dict[str, str | None] = {
-        "customer_id": permit.customer_id,
-        "invoice_id": permit.items[0].invoice_id if permit.items else permit.invoice_id,
-        "thread_id": permit.thread_id,
-    }
+    ids = ids_of(permit)
     if not _may_handle(command.caller, permit):
         return Outcome(status=403, **ids)
     denial = _not_redeemable(permit, command.attempt)

@@ -1,0 +1,1 @@
+SELECT ensure_decision_part(%(at)s)

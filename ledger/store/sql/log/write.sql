@@ -1,0 +1,2 @@
+SELECT append_batch(%(batch)s);
+COMMIT

@@ -1,12 +1,11 @@
 """HTTP Basic credentials (RFC 7617), compared in constant time."""
 
-import base64
-import binascii
 import hashlib
 import hmac
 from collections.abc import Iterable, Mapping
 
 from api.webhooks.delivery import BadSignature
+from api.webhooks.strict_base64 import decode_base64
 
 
 def check_basic(headers: Mapping[str, str], credentials: Iterable[str]) -> None:
@@ -19,8 +18,8 @@ def check_basic(headers: Mapping[str, str], credentials: Iterable[str]) -> None:
     if scheme.lower() != "basic":
         raise BadSignature("Basic credentials are missing")
     try:
-        given = base64.b64decode(token.strip().encode("ascii"), validate=True)
-    except (UnicodeEncodeError, binascii.Error):
+        given = decode_base64(token.strip())
+    except ValueError:
         raise BadSignature("the Basic credentials are malformed") from None
     matches = False
     for expected in credentials:

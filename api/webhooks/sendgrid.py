@@ -1,7 +1,5 @@
 """SendGrid: an ECDSA signature over a list of events, each with an id of its own."""
 
-import base64
-import binascii
 import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -16,6 +14,7 @@ from api.webhooks.delivery import BadSignature, Settings, Translation
 from api.webhooks.hmac_signature import check_fresh
 from api.webhooks.mail_events import bracketed, delivery, merged, not_delivered
 from api.webhooks.record import Record
+from api.webhooks.strict_base64 import decode_base64
 from api.webhooks.strict_json import read_json
 from api.webhooks.unusable import Unusable, rejecting
 
@@ -39,8 +38,8 @@ class SendGrid:
         timestamp = headers.get(_TIMESTAMP, "")
         check_fresh(timestamp, now, past=_RETRIES_END)
         try:
-            signature = base64.b64decode(headers.get(_SIGNATURE, "").encode("ascii"), validate=True)
-        except (UnicodeEncodeError, binascii.Error):
+            signature = decode_base64(headers.get(_SIGNATURE, ""))
+        except ValueError:
             raise BadSignature("the signature is malformed") from None
         message = timestamp.encode() + body
         if not any(_signed(key, signature, message) for key in settings.secrets):
@@ -53,7 +52,7 @@ class SendGrid:
 
 def _signed(public_key: str, signature: bytes, message: bytes) -> bool:
     try:
-        key = load_der_public_key(base64.b64decode(public_key))
+        key = load_der_public_key(decode_base64(public_key.strip()))
         if not isinstance(key, ec.EllipticCurvePublicKey):
             return False
         key.verify(signature, message, ec.ECDSA(SHA256()))

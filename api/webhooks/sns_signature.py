@@ -1,7 +1,5 @@
 """Amazon SNS: the canonical string, the certificate's address, and the RSA signature over it."""
 
-import base64
-import binascii
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -14,6 +12,7 @@ from cryptography.hazmat.primitives.hashes import SHA1, SHA256, HashAlgorithm
 
 from api.webhooks.delivery import BadSignature
 from api.webhooks.record import Record
+from api.webhooks.strict_base64 import decode_base64
 from api.webhooks.unusable import Unusable
 
 _HOST = re.compile(r"sns\.[a-z0-9-]{4,32}\.amazonaws\.com(\.cn)?", re.ASCII)
@@ -46,9 +45,9 @@ def check_sns_signature(
         signed_at = envelope.time("Timestamp")
         canonical = _canonical(envelope)
         hash_algorithm = _HASHES.get(envelope.text("SignatureVersion"))
-        signature = base64.b64decode(_plain(envelope, "Signature"), validate=True)
+        signature = decode_base64(_plain(envelope, "Signature"))
         address = _plain(envelope, "SigningCertURL")
-    except (Unusable, binascii.Error, ValueError):
+    except (Unusable, ValueError):
         raise BadSignature("the body is no signed SNS message") from None
     if not now - _PAST <= signed_at <= now + _FUTURE:
         raise BadSignature("the message is too old or from the future")

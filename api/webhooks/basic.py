@@ -5,7 +5,7 @@ import hmac
 from collections.abc import Iterable, Mapping
 
 from api.webhooks.delivery import BadSignature
-from api.webhooks.strict_base64 import decode_base64
+from api.webhooks.strict_base64 import NotBase64, decode_base64
 
 
 def check_basic(headers: Mapping[str, str], credentials: Iterable[str]) -> None:
@@ -19,7 +19,7 @@ def check_basic(headers: Mapping[str, str], credentials: Iterable[str]) -> None:
         raise BadSignature("Basic credentials are missing")
     try:
         given = decode_base64(token.strip())
-    except ValueError:
+    except NotBase64:
         raise BadSignature("the Basic credentials are malformed") from None
     matches = False
     for expected in credentials:

@@ -14,7 +14,7 @@ from api.webhooks.delivery import BadSignature, Settings, Translation
 from api.webhooks.hmac_signature import check_fresh
 from api.webhooks.mail_events import bracketed, delivery, merged, not_delivered
 from api.webhooks.record import Record
-from api.webhooks.strict_base64 import decode_base64
+from api.webhooks.strict_base64 import NotBase64, decode_base64
 from api.webhooks.strict_json import read_json
 from api.webhooks.unusable import Unusable, rejecting
 
@@ -39,7 +39,7 @@ class SendGrid:
         check_fresh(timestamp, now, past=_RETRIES_END)
         try:
             signature = decode_base64(headers.get(_SIGNATURE, ""))
-        except ValueError:
+        except NotBase64:
             raise BadSignature("the signature is malformed") from None
         message = timestamp.encode() + body
         if not any(_signed(key, signature, message) for key in settings.secrets):

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.hashes import SHA1, SHA256, HashAlgorithm
 
 from api.webhooks.delivery import BadSignature
 from api.webhooks.record import Record
-from api.webhooks.strict_base64 import decode_base64
+from api.webhooks.strict_base64 import NotBase64, decode_base64
 from api.webhooks.unusable import Unusable
 
 _HOST = re.compile(r"sns\.[a-z0-9-]{4,32}\.amazonaws\.com(\.cn)?", re.ASCII)
@@ -47,7 +47,7 @@ def check_sns_signature(
         hash_algorithm = _HASHES.get(envelope.text("SignatureVersion"))
         signature = decode_base64(_plain(envelope, "Signature"))
         address = _plain(envelope, "SigningCertURL")
-    except (Unusable, ValueError):
+    except (Unusable, NotBase64, UnicodeEncodeError):
         raise BadSignature("the body is no signed SNS message") from None
     if not now - _PAST <= signed_at <= now + _FUTURE:
         raise BadSignature("the message is too old or from the future")

@@ -3,9 +3,16 @@
 import base64
 
 
+class NotBase64(ValueError):
+    """The text has another alphabet, wrong padding, or loose bits at its end."""
+
+
 def decode_base64(text: str) -> bytes:
-    """The bytes. Raises ValueError for other alphabets, wrong padding and loose trailing bits."""
-    decoded = base64.b64decode(text.encode("ascii"), validate=True)
+    """The bytes. Raises NotBase64."""
+    try:
+        decoded = base64.b64decode(text.encode("ascii"), validate=True)
+    except ValueError:
+        raise NotBase64 from None
     if base64.b64encode(decoded).decode("ascii") != text:
-        raise ValueError("not the one spelling of these bytes")
+        raise NotBase64
     return decoded

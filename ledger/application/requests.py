@@ -1,11 +1,11 @@
 """The commands that the ledger takes: who asks, and for what."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
 from ledger.application.fact_data import Fact
-from ledger.application.permit_subjects import PermitSubject
+from ledger.application.permit_subjects import KINDS, PermitSubject
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,11 @@ class RequestPermit:
     override: Override | None = None
     job: JobToken | None = None
     facts: tuple[Fact, ...] = ()
-    metadata: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> str:
+        """The kind of mail asked for."""
+        return KINDS[type(self.subject)]
 
 
 @dataclass(frozen=True, slots=True)

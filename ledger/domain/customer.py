@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from eventsourcing.domain import Aggregate
 
@@ -32,6 +32,19 @@ class Customer(Aggregate):
     """A customer as the log knows them: by ids and fingerprints, never by address (D18)."""
 
     TOPIC: ClassVar[str] = "ledger:Customer"
+    STATE: ClassVar[dict[str, Any]] = {
+        "customer_id": str,
+        "permits": dict[str, Permit],
+        "breaker": Breaker | None,
+        "holds": HoldBook,
+        "addresses": tuple[str, ...],
+        "addresses_observed_at": datetime | None,
+        "held_addresses": dict[str, str],
+        "merged_into": str | None,
+        "absorbed": set[str],
+        "apologies": dict[str, datetime],
+    }
+    """What a snapshot of it holds."""
 
     class Event(Aggregate.Event):
         """Something that happened to a customer."""

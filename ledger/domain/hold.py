@@ -1,6 +1,6 @@
 """Holds: reasons for which no mail may go out, each with or without an end, in any order of news."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 
@@ -20,11 +20,11 @@ class Hold:
         return self.held and in_time and (not self.kinds or kind in self.kinds)
 
 
+@dataclass(slots=True)
 class HoldBook:
     """The holds of one invoice or customer, by reason."""
 
-    def __init__(self, holds: dict[str, Hold] | None = None) -> None:
-        self.holds: dict[str, Hold] = holds or {}
+    holds: dict[str, Hold] = field(default_factory=dict)
 
     def newer(self, hold: Hold) -> bool:
         """Is this word on its reason news? Of two words of one instant the last to arrive stands."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from typing import ClassVar
+from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
 
 from eventsourcing.domain import Aggregate
@@ -54,6 +54,17 @@ class Invoice(Aggregate):
     """An invoice as the log knows it."""
 
     TOPIC: ClassVar[str] = "ledger:Invoice"
+    STATE: ClassVar[dict[str, Any]] = {
+        "invoice_id": str,
+        "snapshot": Snapshot | None,
+        "standing": Standing,
+        "money": dict[str, MoneyFact],
+        "holds": HoldBook,
+        "stages": dict[tuple[int, str], StageRecord],
+        "rejections": dict[str, int],
+        "notices": SendBook,
+    }
+    """What a snapshot of it holds."""
 
     class Event(Aggregate.Event):
         """Something that happened to an invoice."""

@@ -1,6 +1,6 @@
 """The sends of a thread or invoice, one place ('slot') per send key, and the permits that hold them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ledger.domain.permit import FREED, State
@@ -17,16 +17,12 @@ class SendRecord:
     provider_message_id: str | None = None
 
 
+@dataclass(slots=True)
 class SendBook:
     """Which permit holds which slot; a freed permit gives its slots up. Changed by events only."""
 
-    def __init__(
-        self,
-        sends: dict[str, SendRecord] | None = None,
-        rejections: dict[str, int] | None = None,
-    ) -> None:
-        self.sends: dict[str, SendRecord] = sends or {}
-        self.rejections: dict[str, int] = rejections or {}
+    sends: dict[str, SendRecord] = field(default_factory=dict)
+    rejections: dict[str, int] = field(default_factory=dict)
 
     def permit(self, slot: str, permit_id: str, sender: str, at: datetime) -> None:
         """A permit takes the slot."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from eventsourcing.domain import Aggregate
 
@@ -27,6 +27,14 @@ class Thread(Aggregate):
     """A mail thread as the log knows it."""
 
     TOPIC: ClassVar[str] = "ledger:Thread"
+    STATE: ClassVar[dict[str, Any]] = {
+        "thread_id": str,
+        "customer_id": str,
+        "messages": dict[str, Message],
+        "book": SendBook,
+        "loop_guard_until": datetime | None,
+    }
+    """What a snapshot of it holds."""
 
     class Event(Aggregate.Event):
         """Something that happened to a thread."""

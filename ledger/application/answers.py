@@ -1,0 +1,102 @@
+"""Answers as bytes, written once: for the caller and for the decision log (design D4, D5)."""
+
+import math
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from ledger.application.effects import Outcome
+from ledger.domain.reasons import REASONS, Denial, Reason
+
+_OPTIONS = orjson.OPT_UTC_Z
+_FORBIDDEN = Reason("forbidden", 403, "This key may not do that")
+_INTERNAL = Reason("internal_error", 500, "The request could not be decided; nothing was granted")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A status, a JSON body and extra headers; `result` is what became of a fact."""
+
+    status: int
+    body: bytes
+    headers: tuple[tuple[str, str], ...] = ()
+    result: str = ""
+    position: int = 0
+    permit_id: str | None = None
+
+
+def to_json(value: Any) -> bytes:
+    """A body as JSON bytes."""
+    return orjson.dumps(value, option=_OPTIONS)
+
+
+def grant_body(outcome: Outcome, decision_id: str, position: int) -> bytes:
+    """The 201 as the decision log keeps it: without the address (design D18)."""
+    outcome.body["position"] = str(position)
+    outcome.body["decision_id"] = decision_id
+    return to_json(outcome.body)
+
+
+def with_address(body: bytes, address: str | None) -> bytes:
+    """The body with `to` put in as it leaves the ledger."""
+    return body[:-1] + b',"to":' + to_json(address) + b"}"
+
+
+def problem_body(denial: Denial, decision_id: str | None, extra: dict[str, Any]) -> bytes:
+    """A denial as a problem document (RFC 9457)."""
+    reason = denial.reason
+    body: dict[str, Any] = {
+        "type": f"/problems/{denial.code}",
+        "title": reason.title,
+        "status": reason.status,
+        "detail": denial.detail,
+        "code": denial.code,
+        "retryable": reason.retryable,
+    }
+    if decision_id is not None:
+        body["decision_id"] = decision_id
+    if denial.available_at is not None:
+        body["available_at"] = denial.available_at
+    if denial.permit_id is not None:
+        body["permit_id"] = denial.permit_id
+    if denial.due_stage is not None:
+        body["due_stage"] = denial.due_stage
+    if denial.original is not None:
+        body["original"] = denial.original
+    body.update(extra)
+    return to_json(body)
+
+
+def problem_headers(denial: Denial, now: datetime) -> tuple[tuple[str, str], ...]:
+    """`Retry-After`, in whole seconds, where waiting is the remedy."""
+    if denial.reason.status == 503:
+        return (("Retry-After", "1"),)
+    if denial.code == "loop_guard" and denial.available_at is not None:
+        wait = max(1, math.ceil((denial.available_at - now).total_seconds()))
+        return (("Retry-After", str(wait)),)
+    return ()
+
+
+def plain_problem(code: str, detail: str, status: int | None = None) -> Answer:
+    """A problem that no decision stands behind."""
+    reason = REASONS.get(code)
+    if reason is None:
+        reason = _FORBIDDEN if status == 403 else _INTERNAL
+    denial_status = status or reason.status
+    body = {
+        "type": f"/problems/{reason.code}",
+        "title": reason.title,
+        "status": denial_status,
+        "detail": detail,
+        "code": reason.code,
+        "retryable": reason.retryable,
+    }
+    headers = (("Retry-After", "1"),) if denial_status == 503 else ()
+    return Answer(denial_status, to_json(body), headers)
+
+
+def unavailable(detail: str) -> Answer:
+    """503: the store is down or the queue is full; nothing was granted (fail closed)."""
+    return plain_problem("unavailable", detail)

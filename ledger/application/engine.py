@@ -248,9 +248,11 @@ class Engine:
             await self._session.rollback()
 
     def _forget(self, work: deciding.Work | None) -> None:
-        if work is not None:
-            self._cache.evict(work.touched)
-            self._cache.addresses.clear()
+        if work is None:
+            self._cache.clear(0)
+            return
+        self._cache.evict(work.touched)
+        self._cache.addresses.clear()
 
     def _committed(self, work: deciding.Work, head: Head) -> None:
         self._cache.position = self.position = work.batch.position

@@ -188,7 +188,7 @@ def declare_incident(world: World, command: DeclareIncident) -> Outcome:
     outcome.register(
         "incident",
         command.incident_id,
-        Incident.Declared,
+        Incident.Created,
         Incident.TOPIC,
         incident_id=command.incident_id,
         title=command.title,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from eventsourcing.domain import Aggregate
 
-from ledger.application.effects import Alert, Contact, NameClaim
+from ledger.application.effects import Alert, NameClaim
 from ledger.application.world import Binding, Name
 from ledger.domain.permit import Permit
 
@@ -114,9 +114,9 @@ class Batch:
     events: list[Any] = field(default_factory=list)
     decisions: list[DecisionRow] = field(default_factory=list)
     permits: dict[str, Permit] = field(default_factory=dict)
-    names: list[NameClaim] = field(default_factory=list)
-    bindings: list[BindingRow] = field(default_factory=list)
-    contacts: list[Contact] = field(default_factory=list)
+    names: dict[Name, NameClaim] = field(default_factory=dict)
+    bindings: dict[bytes, BindingRow] = field(default_factory=dict)
+    contacts: dict[tuple[str, str], str] = field(default_factory=dict)
     owners: set[tuple[str, str]] = field(default_factory=set)
     alerts: list[tuple[Alert, datetime]] = field(default_factory=list)
     snapshots: list[Any] = field(default_factory=list)

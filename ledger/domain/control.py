@@ -39,13 +39,12 @@ class Control(Aggregate):
     class Event(Aggregate.Event):
         """A switch was moved."""
 
-        TOPIC: ClassVar[str] = "ledger:Control.Event"
         class_version: ClassVar[int] = 1
 
-    class Started(Event, Aggregate.Created):
+    class Created(Event, Aggregate.Created):
         """The ledger was set up."""
 
-        TOPIC: ClassVar[str] = "ledger:Control.Started"
+        TOPIC: ClassVar[str] = "ledger:Control.Created"
 
     class Paused(Event):
         """A human paused `all`, `outreach`, a `kind:…` or a `sender:…`."""

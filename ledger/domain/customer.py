@@ -49,13 +49,12 @@ class Customer(Aggregate):
     class Event(Aggregate.Event):
         """Something that happened to a customer."""
 
-        TOPIC: ClassVar[str] = "ledger:Customer.Event"
         class_version: ClassVar[int] = 1
 
-    class Registered(Event, Aggregate.Created):
+    class Created(Event, Aggregate.Created):
         """The ledger heard of this customer for the first time."""
 
-        TOPIC: ClassVar[str] = "ledger:Customer.Registered"
+        TOPIC: ClassVar[str] = "ledger:Customer.Created"
         customer_id: str
 
     class AddressesObserved(Event):

@@ -42,13 +42,12 @@ class Incident(Aggregate):
     class Event(Aggregate.Event):
         """Something that happened in an incident."""
 
-        TOPIC: ClassVar[str] = "ledger:Incident.Event"
         class_version: ClassVar[int] = 1
 
-    class Declared(Event, Aggregate.Created):
+    class Created(Event, Aggregate.Created):
         """A human declared the incident; the window is half-open, UTC."""
 
-        TOPIC: ClassVar[str] = "ledger:Incident.Declared"
+        TOPIC: ClassVar[str] = "ledger:Incident.Created"
         incident_id: str
         title: str
         cause: str

@@ -69,13 +69,12 @@ class Invoice(Aggregate):
     class Event(Aggregate.Event):
         """Something that happened to an invoice."""
 
-        TOPIC: ClassVar[str] = "ledger:Invoice.Event"
         class_version: ClassVar[int] = 1
 
-    class Registered(Event, Aggregate.Created):
+    class Created(Event, Aggregate.Created):
         """The ledger heard of this invoice for the first time."""
 
-        TOPIC: ClassVar[str] = "ledger:Invoice.Registered"
+        TOPIC: ClassVar[str] = "ledger:Invoice.Created"
         invoice_id: str
 
     class Observed(Event):

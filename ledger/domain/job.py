@@ -14,7 +14,6 @@ class Job(Aggregate):
     class Event(Aggregate.Event):
         """Something that happened to a job's lease."""
 
-        TOPIC: ClassVar[str] = "ledger:Job.Event"
         class_version: ClassVar[int] = 1
 
     class Created(Event, Aggregate.Created):

@@ -39,13 +39,12 @@ class Thread(Aggregate):
     class Event(Aggregate.Event):
         """Something that happened to a thread."""
 
-        TOPIC: ClassVar[str] = "ledger:Thread.Event"
         class_version: ClassVar[int] = 1
 
-    class Started(Event, Aggregate.Created):
+    class Created(Event, Aggregate.Created):
         """The ledger heard of this thread for the first time."""
 
-        TOPIC: ClassVar[str] = "ledger:Thread.Started"
+        TOPIC: ClassVar[str] = "ledger:Thread.Created"
         thread_id: str
         customer_id: str
 

@@ -5,6 +5,9 @@ import os
 from pathlib import Path
 
 from ledger.store.embedded_error import EmbeddedPostgresError
+from ledger.store.postmaster import wait_until
+
+_NAMING_SECONDS = 1.0
 
 _held: set[int] = set()
 
@@ -47,7 +50,9 @@ class OwnerLock:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            owner = os.read(descriptor, 32).decode().strip() or "unknown"
+            # An owner of this very moment has not yet written its name over its predecessor's.
+            wait_until(lambda: _lives(_name(descriptor)), _NAMING_SECONDS)
+            owner = _name(descriptor) or "unknown"
             os.close(descriptor)
             raise EmbeddedPostgresError(
                 f"The ledger in {self._path.parent} is already running as pid {owner}; stop that "
@@ -64,3 +69,11 @@ class OwnerLock:
             _held.discard(self._descriptor)
             os.close(self._descriptor)
             self._descriptor, self._owner = -1, 0
+
+
+def _name(descriptor: int) -> str:
+    return os.pread(descriptor, 32, 0).decode(errors="replace").strip()
+
+
+def _lives(pid: str) -> bool:
+    return pid.isdecimal() and Path(f"/proc/{pid}").is_dir()

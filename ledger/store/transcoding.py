@@ -132,24 +132,13 @@ def read_snapshot(originator_id: UUID, version: int, topic: str, state: dict[str
     return aggregate
 
 
-def register_topics() -> None:
-    """Tell the library which class each topic of the log names."""
-    for kind in AGGREGATES:
-        get_topic(kind)
-        for member in vars(kind).values():
-            if isinstance(member, type) and issubclass(member, Aggregate.Event):
-                get_topic(member)
-
-
 def event_classes() -> list[Any]:
     """Every event class of the domain."""
     return [
         member
         for kind in AGGREGATES
         for member in vars(kind).values()
-        if isinstance(member, type)
-        and issubclass(member, Aggregate.Event)
-        and not getattr(member, "TOPIC", ".Event").endswith(".Event")
+        if isinstance(member, type) and hasattr(member, "TOPIC")
     ]
 
 
@@ -227,6 +216,3 @@ def _dataclass_reader(kind: Any) -> Reader:
         return kind(**{name: reader(value[name]) for name, reader in readers if name in value})
 
     return read
-
-
-register_topics()

@@ -15,7 +15,7 @@ def ensure_customer(world: World, outcome: Outcome, customer_id: str) -> Custome
     customer = world.customer(customer_id)
     if customer is None:
         outcome.register(
-            "customer", customer_id, Customer.Registered, Customer.TOPIC, customer_id=customer_id
+            "customer", customer_id, Customer.Created, Customer.TOPIC, customer_id=customer_id
         )
     return customer
 

@@ -57,7 +57,7 @@ def merged(world: World, fact: Fact, data: CustomersMerged) -> Outcome:
         return outcome
     if gone is None:
         outcome.register(
-            "customer", data.from_id, Customer.Registered, Customer.TOPIC, customer_id=data.from_id
+            "customer", data.from_id, Customer.Created, Customer.TOPIC, customer_id=data.from_id
         )
         gone = _blank(data.from_id)
     if into is None:

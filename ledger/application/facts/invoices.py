@@ -218,6 +218,4 @@ def _standing(
 
 
 def _register(outcome: Outcome, invoice_id: str) -> None:
-    outcome.register(
-        "invoice", invoice_id, Invoice.Registered, Invoice.TOPIC, invoice_id=invoice_id
-    )
+    outcome.register("invoice", invoice_id, Invoice.Created, Invoice.TOPIC, invoice_id=invoice_id)

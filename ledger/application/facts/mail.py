@@ -62,7 +62,7 @@ def start_thread(world: World, outcome: Outcome, thread_id: str, customer_id: st
     outcome.register(
         "thread",
         thread_id,
-        Thread.Started,
+        Thread.Created,
         Thread.TOPIC,
         thread_id=thread_id,
         customer_id=customer_id,
@@ -229,7 +229,7 @@ def _use_up_stage(
     cycle, lower = 1, world.policy.below(rung)
     if invoice is None:
         outcome.register(
-            "invoice", invoice_id, Invoice.Registered, Invoice.TOPIC, invoice_id=invoice_id
+            "invoice", invoice_id, Invoice.Created, Invoice.TOPIC, invoice_id=invoice_id
         )
     else:
         cycle = invoice.standing.cycle

@@ -1,0 +1,156 @@
+"""A batch as the one JSON argument of the writer's function (design D4)."""
+
+import base64
+import hashlib
+from typing import Any
+
+import orjson
+from eventsourcing.utils import get_topic
+
+from ledger.application.ports import Batch, DecisionRow
+from ledger.application.world import Name
+from ledger.domain.permit import Permit
+from ledger.store.hashchain import GENESIS, event_hash
+from ledger.store.transcoding import SNAPSHOT_TOPICS, write_json, write_snapshot, write_state
+
+
+def name_hash(name: Name) -> bytes:
+    """The digest under which an outside name is kept; its kind is a column of its own."""
+    return hashlib.sha256(name[1].encode()).digest()
+
+
+def encode_batch(batch: Batch) -> tuple[str, bytes]:
+    """The JSON text for `append_batch`, and the hash of the last event in it."""
+    last = batch.head.hash or GENESIS
+    content: dict[str, Any] = {}
+    events, last = _events(batch, last)
+    content["events"] = events
+    if batch.decisions:
+        content["decisions"] = [_decision(row) for row in batch.decisions]
+    if batch.permits:
+        content["permits"] = [_permit(permit) for permit in batch.permits.values()]
+    _names(batch, content)
+    if batch.bindings:
+        content["bindings"] = [
+            {
+                "s": row.scope.hex(),
+                "f": row.fingerprint.hex(),
+                "p": row.permit_id,
+                "t": row.status,
+                "b": base64.b64encode(row.body).decode() if row.body is not None else None,
+                "a": row.created_at,
+            }
+            for row in batch.bindings.values()
+        ]
+    if batch.contacts:
+        content["contacts"] = [
+            {"f": fingerprint, "c": customer_id, "a": address}
+            for (fingerprint, customer_id), address in batch.contacts.items()
+        ]
+    if batch.owners:
+        content["owners"] = [{"c": c, "i": i} for c, i in sorted(batch.owners)]
+    if batch.alerts:
+        content["alerts"] = [
+            {
+                "k": alert.dedupe_key,
+                "n": alert.kind,
+                "s": alert.summary,
+                "c": alert.customer_id,
+                "p": alert.permit_id,
+                "d": alert.drill,
+                "a": raised_at,
+            }
+            for alert, raised_at in batch.alerts
+        ]
+    _snapshots(batch, content)
+    if batch.forgotten:
+        content["forgotten"] = batch.forgotten
+    return write_json(content).decode(), last
+
+
+def _events(batch: Batch, last: bytes) -> tuple[list[dict[str, Any]], bytes]:
+    rows = []
+    position = batch.head.position
+    for event in batch.events:
+        position += 1
+        state = write_state(event)
+        topic = get_topic(type(event))
+        last = event_hash(
+            last,
+            position,
+            event.originator_id,
+            event.originator_version,
+            topic,
+            state,
+            event.timestamp,
+        )
+        rows.append(
+            {
+                "p": position,
+                "o": event.originator_id,
+                "v": event.originator_version,
+                "t": topic,
+                "s": state.decode(),
+                "r": event.timestamp,
+                "h": last.hex(),
+            }
+        )
+    return rows, last
+
+
+def _decision(row: DecisionRow) -> dict[str, Any]:
+    return {
+        "i": row.decision_id,
+        "a": row.decided_at,
+        "p": row.position,
+        "o": row.operation,
+        "k": row.key_id,
+        "n": row.sender,
+        "d": row.kind,
+        "c": row.customer_id,
+        "v": row.invoice_id,
+        "t": row.thread_id,
+        "s": row.status,
+        "e": row.code,
+        "y": row.replayed,
+        "l": row.policy,
+        "q": row.request.decode(),
+        "w": row.answer.decode(),
+    }
+
+
+def _permit(permit: Permit) -> dict[str, Any]:
+    return {
+        "i": permit.permit_id,
+        "s": permit.state,
+        "c": permit.customer_id,
+        "b": permit.send_by,
+        "d": orjson.dumps(permit, option=orjson.OPT_UTC_Z).decode(),
+    }
+
+
+def _names(batch: Batch, content: dict[str, Any]) -> None:
+    for key, replaces in (("claims", False), ("names", True)):
+        rows = [
+            {"k": claim.kind, "h": name_hash(name).hex(), "t": claim.target}
+            for name, claim in batch.names.items()
+            if claim.replaces is replaces
+        ]
+        if rows:
+            content[key] = rows
+
+
+def _snapshots(batch: Batch, content: dict[str, Any]) -> None:
+    topics = {kind: topic for topic, kind in SNAPSHOT_TOPICS.items()}
+    rows = [
+        {
+            "o": aggregate.id,
+            "v": aggregate.version,
+            "t": topics[type(aggregate)],
+            "s": write_snapshot(aggregate).decode(),
+        }
+        for aggregate in batch.snapshots
+        if type(aggregate) in topics
+    ]
+    if rows:
+        content["snapshots"] = rows

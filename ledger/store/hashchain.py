@@ -1,0 +1,42 @@
+"""The hash chain of the log: sha256 over the hash before and what is stored, length-prefixed."""
+
+import hashlib
+from datetime import datetime
+from uuid import UUID
+
+GENESIS = bytes(32)
+"""The hash before the first event."""
+PARTITION = 0
+_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+
+
+def microseconds(at: datetime) -> int:
+    """Whole microseconds since 1970 (UTC): the exact form of a stored time."""
+    delta = at - _EPOCH
+    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
+
+
+def event_hash(
+    before: bytes,
+    position: int,
+    originator_id: UUID,
+    originator_version: int,
+    topic: str,
+    state: bytes,
+    recorded_at: datetime,
+) -> bytes:
+    """The hash of one stored event.
+
+    Every field is prefixed by its length, so that no two different rows give the same bytes.
+    """
+    head = b"%d;%d;%b;%d;%d;" % (
+        PARTITION,
+        position,
+        originator_id.bytes,
+        originator_version,
+        microseconds(recorded_at),
+    )
+    name = topic.encode()
+    return hashlib.sha256(
+        b"%b%d:%b%d:%b%d:%b" % (before, len(head), head, len(name), name, len(state), state)
+    ).digest()

@@ -1,0 +1,90 @@
+"""Forward-only numbered migrations under an advisory lock, each with the checksum it had."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+
+import psycopg
+
+from ledger.store.statements import statement
+
+_LOCK = 7_203_412_881
+
+
+class MigrationError(Exception):
+    """The database does not fit the migrations of this version; the message says which one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One numbered file of `sql/migrations`."""
+
+    number: int
+    name: str
+    text: str
+
+    @property
+    def checksum(self) -> str:
+        """sha256 of the file's text."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def migrations() -> list[Migration]:
+    """Every migration, in order. Raises MigrationError for a gap in the numbers."""
+    found = sorted(_read(), key=lambda m: m.number)
+    if [m.number for m in found] != list(range(1, len(found) + 1)):
+        raise MigrationError("the numbers of the migrations are not 1, 2, 3 …")
+    return found
+
+
+def migrate(conninfo: str) -> list[Migration]:
+    """Bring the database to this version; safe when several processes start at once.
+
+    Answers the migrations that were run now. Raises MigrationError for a file that was changed
+    after it ran, or a database that a newer version migrated.
+    """
+    run: list[Migration] = []
+    with psycopg.connect(conninfo, autocommit=True, application_name="send-ledger migrate") as db:
+        db.execute(statement("schema", "lock"), {"key": _LOCK})
+        try:
+            db.execute(statement("schema", "create"))
+            done = {n: c for n, c in db.execute(statement("schema", "list")).fetchall()}
+            known = migrations()
+            _check(done, known)
+            for migration in known:
+                if migration.number not in done:
+                    _run(db, migration)
+                    run.append(migration)
+        finally:
+            db.execute(statement("schema", "unlock"), {"key": _LOCK})
+    return run
+
+
+def _check(done: dict[int, str], known: list[Migration]) -> None:
+    by_number = {m.number: m for m in known}
+    for number, checksum in done.items():
+        migration = by_number.get(number)
+        if migration is None:
+            raise MigrationError(
+                f"the database has migration {number}, which this version does not know: "
+                "run a newer version"
+            )
+        if migration.checksum != checksum:
+            raise MigrationError(f"migration {migration.name} was changed after it ran")
+
+
+def _run(db: psycopg.Connection, migration: Migration) -> None:
+    with db.transaction():
+        db.execute(migration.text.encode())
+        db.execute(
+            statement("schema", "record"),
+            {"number": migration.number, "name": migration.name, "checksum": migration.checksum},
+        )
+
+
+def _read() -> Iterator[Migration]:
+    for entry in (files("ledger.store") / "sql" / "migrations").iterdir():
+        if entry.name.endswith(".sql"):
+            number, _, _ = entry.name.partition("_")
+            yield Migration(int(number), entry.name, entry.read_text(encoding="utf-8"))

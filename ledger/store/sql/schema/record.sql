@@ -1,0 +1,1 @@
+INSERT INTO migrations (number, name, checksum) VALUES (%(number)s, %(name)s, %(checksum)s)

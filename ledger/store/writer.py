@@ -1,0 +1,267 @@
+"""The writer session on PostgreSQL: one connection that begins, loads, writes and looks again."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+import psycopg
+from psycopg import AsyncClientCursor, AsyncConnection
+
+from ledger.application.clock import decision_time
+from ledger.application.ports import (
+    Batch,
+    CommitUncertain,
+    Head,
+    Loaded,
+    Need,
+    StoreRefused,
+    StoreUnavailable,
+)
+from ledger.application.world import Binding
+from ledger.domain.permit import Permit
+from ledger.store.encoding import encode_batch, name_hash
+from ledger.store.hashchain import GENESIS
+from ledger.store.statements import statement
+from ledger.store.transcoding import SNAPSHOT_TOPICS, read_as, read_event, read_snapshot
+
+_log = logging.getLogger("ledger.store")
+_REFUSED = (
+    psycopg.errors.DataError,
+    psycopg.errors.IntegrityError,
+    psycopg.errors.ProgrammingError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """How long the writer waits, in milliseconds; a silent lock holder must not block for ever."""
+
+    connect: int = 5_000
+    lock: int = 5_000
+    statement: int = 10_000
+    idle_in_transaction: int = 15_000
+    answer: int = 20_000
+
+    @property
+    def options(self) -> str:
+        """The session settings of the writer (design D4).
+
+        Sequential scans are off because a statement that was planned while its table was empty
+        would keep such a plan; every statement here has an index to use.
+        """
+        settings = {
+            "lock_timeout": self.lock,
+            "statement_timeout": self.statement,
+            "idle_in_transaction_session_timeout": self.idle_in_transaction,
+            "synchronous_commit": "on",
+            "timezone": "UTC",
+            "enable_seqscan": "off",
+            "jit": "off",
+        }
+        return " ".join(f"-c {name}={value}" for name, value in settings.items())
+
+
+class PostgresWriter:
+    """Implements WriterSession; reconnects by itself at the next `begin` after a failure."""
+
+    def __init__(self, conninfo: str, timeouts: Timeouts | None = None) -> None:
+        self._conninfo = conninfo
+        self._timeouts = timeouts or Timeouts()
+        self._connection: AsyncConnection[Any] | None = None
+        self._months: set[tuple[int, int]] = set()
+        self._last_hash = GENESIS
+        self._open = False
+
+    async def begin(self) -> Head:
+        """Start a transaction, take the writer lock, and read head and time after it."""
+        for attempt in (1, 2):
+            try:
+                return await self._begin()
+            except StoreUnavailable:
+                if attempt == 2:
+                    raise
+        raise AssertionError
+
+    async def _begin(self) -> Head:
+        connection = await self._connected()
+        async with self._answering():
+            cursor = AsyncClientCursor(connection)
+            await cursor.execute(statement("log", "begin"))
+            cursor.nextset()
+            row = await cursor.fetchone()
+        assert row is not None
+        position, hash_, recorded_at, read_at, _, keys_version = row
+        self._open = True
+        now = decision_time(read_at, recorded_at)
+        await self._ensure_month(connection, now)
+        return Head(position or 0, hash_ or GENESIS, now, keys_version or 0)
+
+    async def load(self, need: Need) -> Loaded:
+        """Load what is needed in one statement."""
+        kinds, names = [], []
+        hashes: dict[tuple[str, str], tuple[str, str]] = {}
+        for name in need.names:
+            digest = name_hash(name)
+            kinds.append(name[0])
+            names.append(digest)
+            hashes[(name[0], digest.hex())] = name
+        connection = self._required()
+        async with self._answering():
+            cursor = await connection.execute(
+                statement("log", "load"),
+                {
+                    "aggregates": list(need.aggregates),
+                    "snapshot_topics": list(SNAPSHOT_TOPICS),
+                    "permits": list(need.permits),
+                    "name_kinds": kinds,
+                    "name_hashes": names,
+                    "scopes": list(need.bindings),
+                    "owners": list(need.owners),
+                    "fingerprints": list(need.fingerprints),
+                    "answers": list(need.answers),
+                },
+            )
+            row = await cursor.fetchone()
+        assert row is not None
+        return _read_loaded(orjson.loads(row[0]), hashes)
+
+    async def events_since(self, position: int, limit: int) -> Sequence[Any]:
+        """The events after a position, oldest first."""
+        async with self._answering():
+            cursor = await self._required().execute(
+                statement("log", "since"), {"position": position, "limit": limit}
+            )
+            rows = await cursor.fetchall()
+        return [read_event(id_, v, topic, orjson.loads(state)) for id_, v, topic, state in rows]
+
+    async def write(self, batch: Batch) -> None:
+        """Write the batch and commit: one round trip."""
+        text, self._last_hash = encode_batch(batch)
+        connection = self._required()
+        try:
+            async with asyncio.timeout(self._timeouts.answer / 1000):
+                cursor = AsyncClientCursor(connection)
+                await cursor.execute(statement("log", "write"), {"batch": text})
+        except _REFUSED as error:
+            raise StoreRefused(str(error)) from error
+        except (psycopg.errors.QueryCanceled, psycopg.errors.LockNotAvailable) as error:
+            raise StoreUnavailable(str(error)) from error
+        except (psycopg.Error, TimeoutError, OSError) as error:
+            await self._drop()
+            raise CommitUncertain(type(error).__name__) from error
+        self._open = False
+
+    async def committed(self, batch: Batch) -> bool:
+        """Under the lock of a new transaction: did that batch commit?"""
+        await self.begin()
+        async with self._answering():
+            cursor = await self._required().execute(
+                statement("log", "committed"),
+                {
+                    "position": batch.position if batch.events else -1,
+                    "hash": self._last_hash,
+                    "decisions": [row.decision_id for row in batch.decisions[:1]],
+                },
+            )
+            row = await cursor.fetchone()
+        return bool(row and row[0])
+
+    async def rollback(self) -> None:
+        """Give the lock up without writing; a connection that cannot is dropped."""
+        if not self._open or self._connection is None:
+            return
+        self._open = False
+        try:
+            async with asyncio.timeout(self._timeouts.answer / 1000):
+                await self._connection.execute("ROLLBACK")
+        except (psycopg.Error, TimeoutError, OSError):
+            await self._drop()
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._drop()
+
+    async def _connected(self) -> AsyncConnection[Any]:
+        if self._connection is not None and not self._connection.closed:
+            return self._connection
+        try:
+            async with asyncio.timeout(self._timeouts.connect / 1000):
+                self._connection = await AsyncConnection.connect(
+                    self._conninfo,
+                    autocommit=True,
+                    prepare_threshold=1,
+                    options=self._timeouts.options,
+                    tcp_user_timeout=self._timeouts.answer,
+                    application_name="send-ledger writer",
+                )
+        except (psycopg.Error, TimeoutError, OSError) as error:
+            raise StoreUnavailable(f"no connection: {type(error).__name__}") from error
+        return self._connection
+
+    def _required(self) -> AsyncConnection[Any]:
+        if self._connection is None:
+            raise StoreUnavailable("the connection was lost")
+        return self._connection
+
+    @asynccontextmanager
+    async def _answering(self) -> AsyncIterator[None]:
+        """Turn every failure within the transaction into StoreUnavailable, and start afresh."""
+        try:
+            async with asyncio.timeout(self._timeouts.answer / 1000):
+                yield
+        except _REFUSED as error:
+            raise StoreRefused(str(error)) from error
+        except (psycopg.Error, TimeoutError, OSError) as error:
+            await self._drop()
+            raise StoreUnavailable(f"{type(error).__name__}") from error
+
+    async def _ensure_month(self, connection: AsyncConnection[Any], now: datetime) -> None:
+        """Make the part of the decision log for this month, on demand (design D11)."""
+        month = (now.year, now.month)
+        if month in self._months:
+            return
+        async with self._answering():
+            await connection.execute(statement("log", "ensure_decision_part"), {"at": now})
+        self._months.add(month)
+
+    async def _drop(self) -> None:
+        connection, self._connection, self._open = self._connection, None, False
+        self._months.clear()
+        if connection is not None:
+            try:
+                await connection.close()
+            except (psycopg.Error, OSError) as error:
+                _log.debug("closing a broken connection: %r", error)
+
+
+def _read_loaded(found: dict[str, Any], hashes: dict[tuple[str, str], tuple[str, str]]) -> Loaded:
+    loaded = Loaded()
+    for id_text, version, topic, state in found["snapshots"] or ():
+        if topic in SNAPSHOT_TOPICS:
+            id_ = UUID(id_text)
+            loaded.aggregates[id_] = read_snapshot(id_, version, topic, state)
+    for id_text, version, topic, state in found["events"] or ():
+        id_ = UUID(id_text)
+        event = read_event(id_, version, topic, state)
+        loaded.aggregates[id_] = event.mutate(loaded.aggregates.get(id_))
+    for doc in found["permits"] or ():
+        loaded.permits[doc["permit_id"]] = read_as(Permit, doc)
+    for kind, digest, target in found["names"] or ():
+        loaded.names[hashes[(kind, digest)]] = target
+    for scope, fingerprint, permit_id, created_at in found["bindings"] or ():
+        loaded.bindings[bytes.fromhex(scope)] = Binding(
+            bytes.fromhex(fingerprint), permit_id, datetime.fromisoformat(created_at)
+        )
+    for customer_id, invoice_id in found["owned"] or ():
+        loaded.owned.setdefault(customer_id, []).append(invoice_id)
+    for fingerprint, _, address in found["contacts"] or ():
+        loaded.contacts.setdefault(fingerprint, address)
+    for decision_id, answer in found["answers"] or ():
+        loaded.answers[decision_id] = orjson.dumps(answer)
+    return loaded

@@ -1,10 +1,12 @@
 """The embedded PostgreSQL when processes are killed: the server's, the owner's, half-way."""
 
+import fcntl
 import os
 import signal
 import subprocess
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import psycopg
 import pytest
 
 from ledger.store.embedded import EmbeddedPostgres, EmbeddedPostgresError
+from ledger.store.owner_lock import OwnerLock
 from ledger.store.postgres_binaries import server_account
 from ledger.store.postmaster import find_postmaster, serves, shut_down, wait_until
 from tests.support.postgres import KINDS, Kind, binaries_of, superuser
@@ -265,6 +268,28 @@ def test_of_two_that_start_at_once_one_wins(folder: Path) -> None:
         (lost,) = [report for report in reports if "error" in report]
         assert f"already running as pid {won['pid']};" in lost["error"]
     assert find_postmaster(folder / "pgdata") is None
+
+
+@pytest.mark.parametrize("predecessor", ["", "99999999\n"])
+def test_an_owner_that_has_not_yet_said_who_it_is_gets_named(
+    tmp_path: Path, predecessor: str
+) -> None:
+    path = tmp_path / "owner.lock"
+    path.write_text(predecessor)
+
+    def has_found_it_locked() -> bool:
+        opened = [os.path.realpath(link) for link in Path("/proc/self/fd").iterdir()]
+        return opened.count(str(path)) == 2
+
+    with path.open("r+") as owner, ThreadPoolExecutor(1) as pool:
+        fcntl.flock(owner, fcntl.LOCK_EX)
+        second = pool.submit(OwnerLock(path).acquire)
+        assert wait_until(has_found_it_locked, 10)
+        owner.truncate(0)
+        owner.write(f"{os.getpid()}\n")
+        owner.flush()
+        with pytest.raises(EmbeddedPostgresError, match=f"running as pid {os.getpid()};"):
+            second.result(timeout=10)
 
 
 def test_a_forked_worker_neither_stops_the_server_nor_keeps_the_folder(folder: Path) -> None:

@@ -252,3 +252,10 @@ def test_mailgun_signs_timestamp_and_token() -> None:
     body = ALL["mailgun"].body
     for old, new in ((b"1534110422", b"1534110423"), (b"651869", b"651868"), (b"2b5f", b"2b5e")):
         assert refused(replace(ALL["mailgun"], body=body.replace(old, new, 1)))
+
+
+def test_once_a_key_is_configured_recurlys_json_must_be_signed() -> None:
+    unsigned = basic("recurly", "hook:p:ss", b'{"object_type": "payment"}')
+    unsigned.verify()
+    assert refused(unsigned, "hook:p:ss", "a signing key")
+    VECTORS["recurly"].verify("hook:p:ss", VECTORS["recurly"].secret)

@@ -61,8 +61,10 @@ class Need:
 
 @dataclass(slots=True)
 class Loaded:
-    """What was found; what was asked for and is missing does not exist."""
+    """What was found; what was asked for and is missing does not exist. Time is UTC."""
 
+    now: datetime
+    position: int = 0
     aggregates: dict[UUID, Aggregate] = field(default_factory=dict)
     permits: dict[str, Permit] = field(default_factory=dict)
     names: dict[Name, str] = field(default_factory=dict)

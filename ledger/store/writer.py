@@ -23,7 +23,7 @@ from ledger.application.ports import (
     StoreRefused,
     StoreUnavailable,
 )
-from ledger.application.world import Binding
+from ledger.application.world import Binding, Name
 from ledger.domain.permit import Permit
 from ledger.store.encoding import encode_batch, name_hash
 from ledger.store.hashchain import GENESIS
@@ -104,32 +104,9 @@ class PostgresWriter:
 
     async def load(self, need: Need) -> Loaded:
         """Load what is needed in one statement."""
-        kinds, names = [], []
-        hashes: dict[tuple[str, str], tuple[str, str]] = {}
-        for name in need.names:
-            digest = name_hash(name)
-            kinds.append(name[0])
-            names.append(digest)
-            hashes[(name[0], digest.hex())] = name
         connection = self._required()
         async with self._answering():
-            cursor = await connection.execute(
-                statement("log", "load"),
-                {
-                    "aggregates": list(need.aggregates),
-                    "snapshot_topics": list(SNAPSHOT_TOPICS),
-                    "permits": list(need.permits),
-                    "name_kinds": kinds,
-                    "name_hashes": names,
-                    "scopes": list(need.bindings),
-                    "owners": list(need.owners),
-                    "fingerprints": list(need.fingerprints),
-                    "answers": list(need.answers),
-                },
-            )
-            row = await cursor.fetchone()
-        assert row is not None
-        return _read_loaded(orjson.loads(row[0]), hashes)
+            return await load_need(connection, need)
 
     async def events_since(self, position: int, limit: int) -> Sequence[Any]:
         """The events after a position, oldest first."""
@@ -240,8 +217,36 @@ class PostgresWriter:
                 _log.debug("closing a broken connection: %r", error)
 
 
-def _read_loaded(found: dict[str, Any], hashes: dict[tuple[str, str], tuple[str, str]]) -> Loaded:
-    loaded = Loaded()
+async def load_need(connection: AsyncConnection[Any], need: Need) -> Loaded:
+    """Load what is needed in one statement. Raises psycopg.Error."""
+    kinds, digests = [], []
+    names: dict[tuple[str, str], Name] = {}
+    for name in need.names:
+        digest = name_hash(name)
+        kinds.append(name[0])
+        digests.append(digest)
+        names[(name[0], digest.hex())] = name
+    cursor = await connection.execute(
+        statement("log", "load"),
+        {
+            "aggregates": list(need.aggregates),
+            "snapshot_topics": list(SNAPSHOT_TOPICS),
+            "permits": list(need.permits),
+            "name_kinds": kinds,
+            "name_hashes": digests,
+            "scopes": list(need.bindings),
+            "owners": list(need.owners),
+            "fingerprints": list(need.fingerprints),
+            "answers": list(need.answers),
+        },
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return _read_loaded(orjson.loads(row[0]), names)
+
+
+def _read_loaded(found: dict[str, Any], names: dict[tuple[str, str], Name]) -> Loaded:
+    loaded = Loaded(now=datetime.fromisoformat(found["now"]), position=found["position"] or 0)
     for id_text, version, topic, state in found["snapshots"] or ():
         if topic in SNAPSHOT_TOPICS:
             id_ = UUID(id_text)
@@ -253,7 +258,7 @@ def _read_loaded(found: dict[str, Any], hashes: dict[tuple[str, str], tuple[str,
     for doc in found["permits"] or ():
         loaded.permits[doc["permit_id"]] = read_as(Permit, doc)
     for kind, digest, target in found["names"] or ():
-        loaded.names[hashes[(kind, digest)]] = target
+        loaded.names[names[(kind, digest)]] = target
     for scope, fingerprint, permit_id, created_at in found["bindings"] or ():
         loaded.bindings[bytes.fromhex(scope)] = Binding(
             bytes.fromhex(fingerprint), permit_id, datetime.fromisoformat(created_at)

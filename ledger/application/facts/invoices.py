@@ -89,6 +89,8 @@ def payment_failed(world: World, fact: Fact, data: PaymentFailed) -> Outcome:
 
 def refund_reported(world: World, fact: Fact, data: RefundReported) -> Outcome:
     """Note a refund: it never raises what is owed (contract: Money)."""
+    if not data.invoice_id:
+        return Outcome(result="ignored", body={"detail": "the refund names no invoice"})
     outcome = Outcome(result="applied", invoice_id=data.invoice_id)
     if world.invoice(data.invoice_id) is None:
         _register(outcome, data.invoice_id)

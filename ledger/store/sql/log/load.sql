@@ -1,6 +1,8 @@
 -- Everything that a batch of decisions needs and the cache does not hold, in one statement.
 -- LATERAL with OFFSET 0 keeps one index probe per aggregate, also in a generic plan (design, traps).
 SELECT json_build_object(
+    'now', ledger_now(),
+    'position', (SELECT max(h.position) FROM events h WHERE h.partition = 0),
     'snapshots', (
         SELECT json_agg(json_build_array(s.originator_id, s.originator_version, s.topic, s.state))
         FROM snapshots s

@@ -1,0 +1,303 @@
+"""Permits as requests and answers carry them (contract: Permits)."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter, model_validator
+
+from api.schemas.facts import InvoiceSnapshot, ThreadMessageData
+from api.schemas.fields import (
+    Amount,
+    Body,
+    Day,
+    Email,
+    Flag,
+    Id,
+    Instant,
+    Metadata,
+    Text,
+    Whole,
+)
+
+
+class ExpectedState(Body):
+    """What the sender believes of an invoice."""
+
+    cycle: Whole | None = None
+    amount_remaining: Amount | None = None
+
+
+class JobLease(Body):
+    """The lease under which a permit is asked for."""
+
+    name: Id
+    token: Whole
+
+
+class OverrideRequest(Body):
+    """A human's deliberate repeat; needs the scope `operate`."""
+
+    action_id: Id
+    by: Id
+    reason: Text
+
+
+class _Asked(Body):
+    """What every request for a permit may hold."""
+
+    redeem: Flag = False
+    override: OverrideRequest | None = None
+    job: JobLease | None = None
+    metadata: Metadata | None = None
+
+
+class _AboutInvoices(_Asked):
+    """What requests about invoices may hold: snapshots that ride along."""
+
+    facts: Annotated[dict[Id, InvoiceSnapshot], Field(max_length=100)] | None = None
+
+
+class ReminderRequest(_AboutInvoices):
+    """A reminder for one or more invoices of one customer."""
+
+    kind: Literal["reminder"]
+    invoices: Annotated[list[Id], Field(min_length=1, max_length=100)]
+    stage: Id | None = None
+    expected: Annotated[dict[Id, ExpectedState], Field(max_length=100)] | None = None
+
+    @model_validator(mode="after")
+    def _each_once(self) -> "ReminderRequest":
+        if len(set(self.invoices)) != len(self.invoices):
+            raise ValueError("an invoice is named twice")
+        for name, keys in (("facts", self.facts), ("expected", self.expected)):
+            if keys and not set(keys) <= set(self.invoices):
+                raise ValueError(f"{name} speaks of an invoice that is not in invoices")
+        return self
+
+
+class PaymentFailedRequest(_AboutInvoices):
+    """The mail about a failed payment."""
+
+    kind: Literal["payment_failed"]
+    invoice_id: Id
+    event_id: Id
+    attempt_id: Id | None = None
+
+    @model_validator(mode="after")
+    def _own_facts(self) -> "PaymentFailedRequest":
+        if self.facts and set(self.facts) != {self.invoice_id}:
+            raise ValueError("facts speaks of another invoice")
+        return self
+
+
+class ReplyRequest(_Asked):
+    """The answer to an inbound message, which may ride along."""
+
+    kind: Literal["reply"]
+    thread_id: Id
+    in_reply_to: Id
+    message: ThreadMessageData | None = None
+    customer_id: Id | None = None
+    to: Email | None = None
+
+
+class NotificationRequest(_Asked):
+    """A notice about one event of the business."""
+
+    kind: Literal["notification"]
+    event_type: Id
+    event_id: Id
+    customer_id: Id | None = None
+    to: Email | None = None
+    thread_id: Id | None = None
+
+    @model_validator(mode="after")
+    def _to_somebody(self) -> "NotificationRequest":
+        if self.customer_id is None and self.to is None:
+            raise ValueError("name a customer_id or an address in `to`")
+        return self
+
+
+class DigestRequest(_Asked):
+    """The digest of an inbox for one day."""
+
+    kind: Literal["digest"]
+    inbox_id: Id
+    date: Day
+    customer_id: Id | None = None
+    to: Email | None = None
+    thread_id: Id | None = None
+
+    @model_validator(mode="after")
+    def _to_somebody(self) -> "DigestRequest":
+        if self.customer_id is None and self.to is None:
+            raise ValueError("name a customer_id or an address in `to`")
+        return self
+
+
+class FollowUpRequest(_Asked):
+    """A numbered follow-up in a thread."""
+
+    kind: Literal["follow_up"]
+    thread_id: Id
+    step: Whole
+    customer_id: Id | None = None
+    to: Email | None = None
+
+
+class MessageRequest(_Asked):
+    """A message with an intent, once in its thread."""
+
+    kind: Literal["message"]
+    thread_id: Id
+    intent: Id
+    customer_id: Id | None = None
+    to: Email | None = None
+
+
+class ApologyPermitRequest(_Asked):
+    """The one apology of an incident to a customer."""
+
+    kind: Literal["apology"]
+    incident_id: Id
+    customer_id: Id
+
+
+PermitRequest = Annotated[
+    ReminderRequest
+    | PaymentFailedRequest
+    | ReplyRequest
+    | NotificationRequest
+    | DigestRequest
+    | FollowUpRequest
+    | MessageRequest
+    | ApologyPermitRequest,
+    Field(discriminator="kind"),
+]
+PERMIT_REQUEST: TypeAdapter[Any] = TypeAdapter(PermitRequest)
+
+
+class BatchRequest(Body):
+    """Up to 1000 requests, decided in order, each by itself."""
+
+    requests: Annotated[list[dict[str, Any]], Field(max_length=1000)]
+    metadata: Metadata | None = None
+
+
+class RedeemRequest(Body):
+    """`attempt`: random, made in memory for this one try."""
+
+    attempt: Id | None = None
+    metadata: Metadata | None = None
+
+
+class OutcomeRequest(Body):
+    """What became of the mail."""
+
+    outcome: Literal["sent", "rejected", "unknown"]
+    provider: Id | None = None
+    provider_message_id: Id | None = None
+    message_id: Id | None = None
+    detail: Text | None = None
+    metadata: Metadata | None = None
+
+
+class PermitItem(Body):
+    """One invoice of a reminder."""
+
+    invoice_id: str
+    cycle: int
+    stage: str
+    supersedes: list[str]
+    amount_remaining: int
+    currency: str
+
+
+class WithheldItem(Body):
+    """An invoice that a reminder leaves out, and why."""
+
+    invoice_id: str
+    code: str
+    available_at: Instant | None = None
+    due_stage: str | None = None
+
+
+class WindowUse(Body):
+    """How many mails count in a rolling window."""
+
+    used: int
+    limit: int
+
+
+class Statement(Body):
+    """What the customer owes, fixed when the apology was granted."""
+
+    owed: list[dict[str, Any]]
+    open_invoices: list[dict[str, Any]]
+    as_of: str | None = None
+
+
+class Permit(Body):
+    """A permit: the only yes of the ledger."""
+
+    permit_id: str
+    state: Literal["granted", "redeemed", "sent", "rejected", "unknown", "revoked", "expired"]
+    kind: str
+    customer_id: str
+    to: str | None = None
+    items: list[PermitItem] = []
+    withheld: list[WithheldItem] = []
+    granted_at: Instant
+    send_by: Instant
+    redeemed_at: Instant | None = None
+    settled_at: Instant | None = None
+    provider_idempotency_key: str | None = None
+    provider_message_id: str | None = None
+    message_id: str | None = None
+    windows: dict[str, WindowUse] | None = None
+    statement: Statement | None = None
+    invoice_id: str | None = None
+    thread_id: str | None = None
+    amount_remaining: int | None = None
+    currency: str | None = None
+    position: str | None = None
+    decision_id: str | None = None
+    result: str | None = None
+
+
+class BatchAnswer(Body):
+    """The answer to each request, in order."""
+
+    results: list[dict[str, Any]]
+
+
+class ClaimRequest(Body):
+    """Permits for up to `limit` ready customers."""
+
+    limit: Annotated[int, Field(strict=True, ge=1, le=1000)] = 100
+    stage: Id | None = None
+    metadata: Metadata | None = None
+
+
+class ClaimAnswer(Body):
+    """The permits, and the customers whose turn was denied after all."""
+
+    permits: list[Permit]
+    withheld: list[dict[str, Any]]
+
+
+class LeaseRequest(Body):
+    """Take or renew a job's lease."""
+
+    holder: Id
+    ttl_seconds: Annotated[int, Field(strict=True, ge=1, le=86_400)]
+    metadata: Metadata | None = None
+
+
+class Lease(Body):
+    """A lease that is held."""
+
+    job: str
+    token: int
+    expires_at: Instant
+    position: str | None = None
+    result: str | None = None

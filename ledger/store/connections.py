@@ -1,0 +1,49 @@
+"""A bounded pool of connections for reading, apart from the writer's own."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection
+from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
+
+from ledger.application.ports import StoreUnavailable
+
+
+class Connections:
+    """Connections that wait a bounded time for a free place, and then say so."""
+
+    def __init__(self, conninfo: str, size: int = 4, wait: float = 5.0) -> None:
+        self.conninfo = conninfo
+        self._pool: AsyncConnectionPool[AsyncConnection[Any]] = AsyncConnectionPool(
+            conninfo,
+            min_size=0,
+            max_size=size,
+            timeout=wait,
+            max_waiting=256,
+            open=False,
+            kwargs={
+                "autocommit": True,
+                "application_name": "send-ledger reader",
+                "options": "-c statement_timeout=15000 -c timezone=UTC -c jit=off",
+            },
+            check=AsyncConnectionPool.check_connection,
+        )
+
+    async def open(self) -> None:
+        """Start the pool; it connects when it is first used."""
+        await self._pool.open()
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._pool.close()
+
+    @asynccontextmanager
+    async def use(self) -> AsyncIterator[AsyncConnection[Any]]:
+        """A connection for a short read or write. Raises StoreUnavailable."""
+        try:
+            async with self._pool.connection() as connection:
+                yield connection
+        except (PoolTimeout, TooManyRequests, psycopg.OperationalError, OSError) as error:
+            raise StoreUnavailable(type(error).__name__) from error

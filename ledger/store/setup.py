@@ -1,0 +1,58 @@
+"""Facts about a ledger as a whole: its secret's check value, its test clock, the policies it used."""
+
+import hashlib
+import hmac
+from datetime import datetime
+
+import psycopg
+
+from ledger.domain.policy import Policy
+from ledger.store.statements import statement
+
+
+class WrongSecret(Exception):
+    """LEDGER_SECRET is not the one that this database was set up with: fingerprints would differ."""
+
+
+class RealHistory(Exception):
+    """The ledger has real history: a test clock may only start on a fresh ledger (design D16)."""
+
+
+def prepare_ledger(
+    conninfo: str, secret: bytes, policy: Policy, test_clock: datetime | None
+) -> bool:
+    """Check the secret, keep the policy's text and set the test clock up.
+
+    Answers whether the ledger goes by a test clock. Raises WrongSecret or RealHistory.
+    """
+    check = hmac.new(secret, b"send-ledger secret check", hashlib.sha256).hexdigest()
+    with psycopg.connect(conninfo, autocommit=True) as db, db.transaction():
+        db.execute(statement("ledger", "lock"))
+        db.execute(statement("ledger", "put_setting"), {"name": "secret_check", "value": check})
+        row = db.execute(statement("ledger", "get_setting"), {"name": "secret_check"}).fetchone()
+        if row is None or not hmac.compare_digest(row[0], check):
+            raise WrongSecret(
+                "LEDGER_SECRET is not the secret that this ledger was set up with; "
+                "give it the right one (or its secret file)"
+            )
+        db.execute(statement("ledger", "put_setting"), {"name": "keys_version", "value": "0"})
+        db.execute(
+            statement("ledger", "keep_policy"),
+            {"version": policy.version(), "policy": policy.text()},
+        )
+        state = db.execute(statement("ledger", "clock_state")).fetchone()
+        assert state is not None
+        now, has_history = state
+        if test_clock is not None:
+            if now is None and has_history:
+                raise RealHistory("this ledger has real history; a test clock needs a fresh one")
+            db.execute(statement("ledger", "set_clock"), {"now": test_clock})
+            return True
+        return now is not None
+
+
+def is_fresh(conninfo: str) -> bool:
+    """Has the ledger no keys yet?"""
+    with psycopg.connect(conninfo, autocommit=True) as db:
+        row = db.execute(statement("keys", "list"), {"limit": 1, "after": ""}).fetchone()
+    return row is None

@@ -1,0 +1,2 @@
+SELECT key_id, name, scopes, redeem_required, intents, transactional, created_at, revoked_at
+FROM keys WHERE partition = 0 AND key_id > %(after)s ORDER BY key_id LIMIT %(limit)s

@@ -1,0 +1,1 @@
+SELECT value FROM settings WHERE partition = 0 AND name = %(name)s

@@ -1,0 +1,1 @@
+SELECT 1 FROM partitions WHERE partition = 0 FOR UPDATE

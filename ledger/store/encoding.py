@@ -2,7 +2,9 @@
 
 import base64
 import hashlib
+from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import orjson
 from eventsourcing.utils import get_topic
@@ -68,33 +70,46 @@ def encode_batch(batch: Batch) -> tuple[str, bytes]:
     return write_json(content).decode(), last
 
 
+def event_row(
+    before: bytes,
+    position: int,
+    originator_id: UUID,
+    originator_version: int,
+    topic: str,
+    state: bytes,
+    recorded_at: datetime,
+) -> tuple[dict[str, Any], bytes]:
+    """One event as `append_batch` takes it, chained to the hash before it, and its own hash."""
+    hash_ = event_hash(
+        before, position, originator_id, originator_version, topic, state, recorded_at
+    )
+    row = {
+        "p": position,
+        "o": originator_id,
+        "v": originator_version,
+        "t": topic,
+        "s": state.decode(),
+        "r": recorded_at,
+        "h": hash_.hex(),
+    }
+    return row, hash_
+
+
 def _events(batch: Batch, last: bytes) -> tuple[list[dict[str, Any]], bytes]:
     rows = []
     position = batch.head.position
     for event in batch.events:
         position += 1
-        state = write_state(event)
-        topic = get_topic(type(event))
-        last = event_hash(
+        row, last = event_row(
             last,
             position,
             event.originator_id,
             event.originator_version,
-            topic,
-            state,
+            get_topic(type(event)),
+            write_state(event),
             event.timestamp,
         )
-        rows.append(
-            {
-                "p": position,
-                "o": event.originator_id,
-                "v": event.originator_version,
-                "t": topic,
-                "s": state.decode(),
-                "r": event.timestamp,
-                "h": last.hex(),
-            }
-        )
+        rows.append(row)
     return rows, last
 
 

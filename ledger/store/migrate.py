@@ -49,7 +49,7 @@ def migrate(conninfo: str) -> list[Migration]:
         db.execute(statement("schema", "lock"), {"key": _LOCK})
         try:
             db.execute(statement("schema", "create"))
-            done = {n: c for n, c in db.execute(statement("schema", "list")).fetchall()}
+            done: dict[int, str] = dict(db.execute(statement("schema", "list")).fetchall())
             known = migrations()
             _check(done, known)
             for migration in known:

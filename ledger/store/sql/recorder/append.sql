@@ -1,0 +1,1 @@
+SELECT append_batch(%(batch)s)

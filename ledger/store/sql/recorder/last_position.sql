@@ -1,0 +1,1 @@
+SELECT max(position) FROM events WHERE partition = 0

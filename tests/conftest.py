@@ -1,0 +1,50 @@
+"""What the whole suite shares: one PostgreSQL for the session, ledgers of a test's own, profiles.
+
+LEDGER_TEST_POSTGRES names the server: `embedded` (the default) or `debian15`. HYPOTHESIS_PROFILE
+names how hard hypothesis tries: `ci` (the same examples each time, the default) or `deep`.
+"""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from ledger.store.migrate import migrate
+from tests.support.postgres import KINDS, Kind, fresh_database, running_postgres
+
+# Servers and files are shared with other tests, so the time that an example takes says nothing.
+_CALM = (HealthCheck.too_slow, HealthCheck.function_scoped_fixture)
+settings.register_profile("ci", derandomize=True, deadline=None, suppress_health_check=_CALM)
+settings.register_profile("deep", max_examples=2_000, deadline=None, suppress_health_check=_CALM)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def wanted_postgres() -> Kind | None:
+    """The server that LEDGER_TEST_POSTGRES asks for, None where it is not set."""
+    name = os.environ.get("LEDGER_TEST_POSTGRES")
+    if not name:
+        return None
+    assert name in KINDS, f"LEDGER_TEST_POSTGRES is one of {KINDS}, not {name!r}"
+    return name
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The conninfo of a server that runs as long as the session; it may be lost in a power cut."""
+    with running_postgres(wanted_postgres() or "embedded", fast=True) as conninfo:
+        yield conninfo
+
+
+@pytest.fixture
+def empty_database(postgres: str) -> Iterator[str]:
+    """The conninfo of a new database without any table."""
+    with fresh_database(postgres) as conninfo:
+        yield conninfo
+
+
+@pytest.fixture
+def database(empty_database: str) -> str:
+    """The conninfo of a new database with the ledger's tables."""
+    migrate(empty_database)
+    return empty_database

@@ -1,0 +1,161 @@
+"""given(steps).when(step).then(…): what was true, what is asked, and what must come of it."""
+
+import asyncio
+import itertools
+import json
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, TypeAlias, cast, get_args
+from uuid import UUID
+
+from ledger.application.answers import Answer
+from ledger.application.engine import Engine
+from ledger.application.fact_data import Fact, FactData
+from ledger.application.requests import (
+    ApplyFact,
+    Command,
+    Lapse,
+    Redeem,
+    ReportOutcome,
+    RequestPermit,
+)
+from ledger.domain.identity import aggregate_id
+from ledger.domain.permit import Permit
+from ledger.domain.policy import Policy
+from tests.support.build import CALLERS, IDENTITY, POLLER, at
+from tests.support.memory import MemorySession, MemoryStore
+
+Step: TypeAlias = datetime | timedelta | Fact | FactData | Command
+"""The clock's time, a step of it, a fact, or a command."""
+_FACT_DATA = get_args(FactData)
+_RUNNER = asyncio.Runner()
+START = at("2026-01-01T00:00:00Z")
+
+
+class Scenario:
+    """A ledger in memory, its history, and the answer to what was asked last."""
+
+    def __init__(self, policy: Policy, now: datetime = START) -> None:
+        self.policy = policy
+        self.store = MemoryStore(now, keys=frozenset(caller.key_id for caller in CALLERS))
+        self.granted: list[str] = []
+        self.answer = Answer(0, b"{}")
+        self._ids = itertools.count(1)
+        self._before = self._counts()
+
+    def when(self, *steps: Step) -> "Scenario":
+        """Take the steps; `then` speaks of all of them together, and of the last one's answer."""
+        self._before = self._counts()
+        for step in steps:
+            self._take(step)
+        return self
+
+    def then(
+        self,
+        *,
+        status: int | None = None,
+        code: str | None = None,
+        result: str | None = None,
+        events: list[str] | None = None,
+        alerts: list[str] | None = None,
+        body: dict[str, Any] | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> "Scenario":
+        """Compare what is named; `events` are `Aggregate.Event`, in order; `body` a part of it."""
+        assert (status, code, result, events, alerts, body, headers) != (None,) * 7
+        if status is not None or code is not None:
+            heard = (self.answer.status, self.body.get("code"))
+            assert heard == (status or self.answer.status, code), self.answer.body
+        if result is not None:
+            assert self.answer.result == result
+        if events is not None:
+            assert self.events == events
+        if alerts is not None:
+            assert self.alerts == alerts
+        for name, value in (body or {}).items():
+            assert (name, self.body.get(name)) == (name, value)
+        for name, value in (headers or {}).items():
+            assert (name, dict(self.answer.headers).get(name)) == (name, value)
+        return self
+
+    def granted_now(self) -> "Scenario":
+        """The answer is the one yes: 201, and no code."""
+        return self.then(status=201)
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The body of the last answer."""
+        return cast("dict[str, Any]", json.loads(self.answer.body or b"{}"))
+
+    @property
+    def events(self) -> list[str]:
+        """The events of the last `when`, as `Aggregate.Event`."""
+        rows = self.store.rows[self._before[0] :]
+        return [row.topic.removeprefix("ledger:") for row in rows]
+
+    @property
+    def alerts(self) -> list[str]:
+        """The kinds of the alerts of the last `when`."""
+        return [alert.kind for alert in list(self.store.alerts.values())[self._before[1] :]]
+
+    def event(self, name: str) -> Any:
+        """The latest event of that name."""
+        return next(r for r in reversed(self.store.rows) if r.topic == f"ledger:{name}").event()
+
+    def permit(self, which: str = "$last") -> Permit:
+        """A permit as it is stored."""
+        return self.store.permit(self._permit_id(which))
+
+    def aggregate(self, kind: str, external_id: str) -> Any:
+        """An aggregate, replayed from its first event."""
+        return self.store.replay()[aggregate_id(kind, external_id)]
+
+    def submit(self, *commands: Command) -> list[Answer]:
+        """The answers to commands that one transaction decides in this order."""
+
+        async def decide() -> list[Answer]:
+            engine = Engine(MemorySession(self.store), self.policy, IDENTITY)
+            await engine.start()
+            answers = await engine.submit_all([self._numbered(c) for c in commands])
+            await engine.stop()
+            return answers
+
+        answers = _RUNNER.run(decide())
+        self.granted.extend(a.permit_id for a in answers if a.status == 201 and a.permit_id)
+        self.answer = answers[-1]
+        assert self.answer.status != 500, self.answer.body
+        return answers
+
+    def _take(self, step: Step) -> None:
+        if isinstance(step, timedelta):
+            step = self.store.now + step
+        if isinstance(step, datetime):
+            assert step >= self.store.now, "time never goes back"
+            self.store.now = step
+            return
+        if isinstance(step, _FACT_DATA):
+            step = Fact(cast("FactData", step))
+        if isinstance(step, Fact):
+            step = ApplyFact(step, POLLER)
+        self.submit(step)
+
+    def _numbered(self, command: Command) -> Command:
+        if isinstance(command, Redeem | ReportOutcome | Lapse):
+            command = replace(command, permit_id=self._permit_id(command.permit_id))
+        if isinstance(command, RequestPermit | Redeem) and not command.decision_id:
+            command = replace(command, decision_id=str(UUID(int=next(self._ids))))
+        return command
+
+    def _permit_id(self, which: str) -> str:
+        if not which.startswith("$"):
+            return which
+        return self.granted[-1] if which == "$last" else self.granted[int(which[1:]) - 1]
+
+    def _counts(self) -> tuple[int, int]:
+        return len(self.store.rows), len(self.store.alerts)
+
+
+def given(*steps: Step, policy: Policy | None = None) -> Scenario:
+    """A ledger with this history; it begins on 1 January 2026, UTC."""
+    scenario = Scenario(policy or Policy())
+    return scenario.when(*steps)

@@ -142,7 +142,10 @@ class ThreadMessageData(Body):
 
 
 class SendObservedData(Body):
-    """`send.observed`: a mail that went out without a permit."""
+    """`send.observed`: a mail that went out without a permit.
+
+    An invoice without a stage uses up the highest stage that was reached when the mail went out.
+    """
 
     customer_id: Id
     at: Instant
@@ -154,8 +157,8 @@ class SendObservedData(Body):
 
     @model_validator(mode="after")
     def _pairs(self) -> "SendObservedData":
-        if (self.invoice_id is None) != (self.stage is None):
-            raise ValueError("invoice_id and stage go together")
+        if self.invoice_id is None and self.stage is not None:
+            raise ValueError("a stage needs its invoice_id")
         if (self.thread_id is None) != (self.intent is None):
             raise ValueError("thread_id and intent go together")
         return self

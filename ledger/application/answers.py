@@ -12,6 +12,7 @@ from ledger.domain.reasons import REASONS, Denial, Reason
 
 _OPTIONS = orjson.OPT_UTC_Z
 _FORBIDDEN = Reason("forbidden", 403, "This key may not do that")
+_UNAUTHORIZED = Reason("unauthorized", 401, "No key, or one that the ledger does not know")
 _INTERNAL = Reason("internal_error", 500, "The request could not be decided; nothing was granted")
 
 
@@ -83,7 +84,7 @@ def plain_problem(code: str, detail: str, status: int | None = None) -> Answer:
     """A problem that no decision stands behind."""
     reason = REASONS.get(code)
     if reason is None:
-        reason = _FORBIDDEN if status == 403 else _INTERNAL
+        reason = {"forbidden": _FORBIDDEN, "unauthorized": _UNAUTHORIZED}.get(code, _INTERNAL)
     denial_status = status or reason.status
     body = {
         "type": f"/problems/{reason.code}",

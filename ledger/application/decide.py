@@ -20,6 +20,7 @@ from ledger.application.permit_subjects import (
 from ledger.application.permits import request_permit
 from ledger.application.requests import (
     ApplyFact,
+    BindAnswer,
     CallPause,
     CallResume,
     CloseIncident,
@@ -60,6 +61,7 @@ _DECIDE: dict[type, Callable[[World, Any], Outcome]] = {
     DeclareIncident: operations.declare_incident,
     CloseIncident: operations.close_incident,
     Erase: operations.erase,
+    BindAnswer: operations.bind_answer,
 }
 
 

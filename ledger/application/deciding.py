@@ -19,7 +19,7 @@ from ledger.application.ports import (
     Need,
     WriterSession,
 )
-from ledger.application.requests import ApplyFact, Command, Redeem, RequestPermit
+from ledger.application.requests import ApplyFact, BindAnswer, Command, Redeem, RequestPermit
 from ledger.application.views import invoice_view
 from ledger.application.world import Binding, Identity, NotLoaded, World
 from ledger.domain.control import CONTROL_ID, Control
@@ -225,10 +225,10 @@ async def _answer(work: Work, command: Command, outcome: Outcome) -> Answer:
     if outcome.result:
         content.setdefault("result", outcome.result)
     body = answers.to_json(content)
-    if isinstance(command, ApplyFact) and command.idempotency is not None:
-        scope, fingerprint = command.idempotency.scope, command.idempotency.fingerprint
-        work.batch.bindings[scope] = BindingRow(
-            scope, fingerprint, None, outcome.status, body, work.world.now
+    if isinstance(command, BindAnswer):
+        bound = command.idempotency
+        work.batch.bindings[bound.scope] = BindingRow(
+            bound.scope, bound.fingerprint, None, command.status, command.body, work.world.now
         )
     return Answer(outcome.status, body, (), outcome.result, position)
 

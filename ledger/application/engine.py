@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections import OrderedDict, deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +18,7 @@ from ledger.application.ports import (
     StoreUnavailable,
     WriterSession,
 )
-from ledger.application.requests import Command
+from ledger.application.requests import SYSTEM, Command
 from ledger.application.world import Identity
 from ledger.domain.policy import Policy
 
@@ -66,7 +67,8 @@ class Engine:
         self.limits = limits or Limits()
         self.counters = Counters()
         self.position = 0
-        self.keys_version = 0
+        self.keys_version = -1
+        self._active_keys: frozenset[str] = frozenset()
         self._session = session
         self._policy = policy
         self._policy_version = policy.version()
@@ -103,7 +105,7 @@ class Engine:
         """The answer to one command, committed. 503 where the queue is full or the store is down."""
         return await self.enqueue(command)
 
-    async def submit_all(self, commands: list[Command]) -> list[Answer]:
+    async def submit_all(self, commands: Sequence[Command]) -> list[Answer]:
         """The answers to commands of one caller, decided in this order."""
         return list(await asyncio.gather(*[self.enqueue(command) for command in commands]))
 
@@ -198,6 +200,7 @@ class Engine:
         work: deciding.Work | None = None
         try:
             await self._catch_up(head)
+            await self._know_keys(head)
             work = deciding.open_work(
                 self._session,
                 self._cache,
@@ -208,7 +211,12 @@ class Engine:
             )
             commands = [ticket.command for ticket in tickets]
             await deciding.prepare(work, commands)
-            results = [await deciding.run(work, command) for command in commands]
+            results = [
+                await deciding.run(work, command)
+                if command.caller.key_id in self._active_keys
+                else answers.plain_problem("unauthorized", "the key was revoked")
+                for command in commands
+            ]
             work.batch.snapshots.extend(work.to_snapshot.values())
             if work.batch:
                 await self._session.write(work.batch)
@@ -224,6 +232,12 @@ class Engine:
             raise
         self._committed(work, head)
         return results
+
+    async def _know_keys(self, head: Head) -> None:
+        """After a key was made or revoked anywhere, learn which ones may still ask."""
+        if head.keys_version != self.keys_version or not self._active_keys:
+            self._active_keys = await self._session.active_keys() | {SYSTEM.key_id}
+            self.keys_version = head.keys_version
 
     async def _catch_up(self, head: Head) -> None:
         """Bring the cache to the head of the log as seen under the lock."""
@@ -256,7 +270,6 @@ class Engine:
 
     def _committed(self, work: deciding.Work, head: Head) -> None:
         self._cache.position = self.position = work.batch.position
-        self.keys_version = head.keys_version
         self._cache.used(work.touched)
         if work.batch.events:
             for listener in self._listeners:

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from ledger.application.effects import Alert, Change, Outcome, denied
 from ledger.application.requests import (
+    BindAnswer,
     CallPause,
     CallResume,
     CloseIncident,
@@ -173,9 +174,10 @@ def give_up_lease(world: World, command: GiveUpLease) -> Outcome:
     """Give the lease up; somebody else's stays."""
     job = world.job(command.job)
     owner = job.owner(world.now) if job else None
-    if owner is None:
+    if job is None or owner is None:
         return Outcome(status=204, result="ignored")
-    if owner != command.holder:
+    other_holder = command.holder is not None and owner != command.holder
+    if other_holder or (command.token is not None and job.token != command.token):
         return denied(Denial("not_owner", f"{owner} has the lease of {command.job}"))
     outcome = Outcome(status=204, result="applied")
     outcome.change("job", command.job, Job.LeaseGivenUp)
@@ -221,6 +223,11 @@ def erase(world: World, command: Erase) -> Outcome:
     outcome.change("customer", customer.customer_id, Customer.Erased, by=command.by)
     outcome.forget_addresses_of = customer.customer_id
     return outcome
+
+
+def bind_answer(world: World, command: BindAnswer) -> Outcome:
+    """Keep an answer under its Idempotency-Key; the engine writes the binding."""
+    return Outcome(result="applied")
 
 
 def _control(outcome: Outcome, event: type[Control.Event], **fields: object) -> None:

@@ -156,6 +156,9 @@ class WriterSession(Protocol):
     async def events_since(self, position: int, limit: int) -> Sequence[Any]:
         """The events after a position, oldest first, at most `limit`. Raises StoreUnavailable."""
 
+    async def active_keys(self) -> frozenset[str]:
+        """The ids of the API keys that are not revoked. Raises StoreUnavailable."""
+
     async def write(self, batch: Batch) -> None:
         """Write the batch and commit.
 

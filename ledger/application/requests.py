@@ -104,7 +104,6 @@ class ApplyFact:
     fact: Fact
     caller: Caller
     answer_with_state: bool = False
-    idempotency: Idempotency | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,10 +186,11 @@ class TakeLease:
 
 @dataclass(frozen=True, slots=True)
 class GiveUpLease:
-    """Give a job's lease up."""
+    """Give a job's lease up, named by its holder or its token; by neither, whoever holds it."""
 
     job: str
-    holder: str
+    holder: str | None
+    token: int | None
     caller: Caller
 
 
@@ -225,6 +225,16 @@ class Erase:
     caller: Caller
 
 
+@dataclass(frozen=True, slots=True)
+class BindAnswer:
+    """Keep the answer of a write under its Idempotency-Key."""
+
+    idempotency: Idempotency
+    status: int
+    body: bytes
+    caller: Caller
+
+
 Command: TypeAlias = (
     RequestPermit
     | Redeem
@@ -242,4 +252,5 @@ Command: TypeAlias = (
     | DeclareIncident
     | CloseIncident
     | Erase
+    | BindAnswer
 )

@@ -58,11 +58,13 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """What an Idempotency-Key is bound to: the request's fingerprint and the permit granted."""
+    """What an Idempotency-Key is bound to: the request, and the permit or the answer it led to."""
 
     fingerprint: bytes
     permit_id: str | None
     created_at: datetime
+    status: int | None = None
+    body: bytes | None = None
 
 
 @dataclass(slots=True)

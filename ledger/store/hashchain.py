@@ -1,7 +1,7 @@
 """The hash chain of the log: sha256 over the hash before and what is stored, length-prefixed."""
 
-import hashlib
 from datetime import datetime
+from hashlib import sha256
 from uuid import UUID
 
 GENESIS = bytes(32)
@@ -25,18 +25,38 @@ def event_hash(
     state: bytes,
     recorded_at: datetime,
 ) -> bytes:
-    """The hash of one stored event.
+    """The hash of one stored event."""
+    return row_hash(
+        before,
+        position,
+        originator_id.bytes,
+        originator_version,
+        microseconds(recorded_at),
+        topic.encode(),
+        state,
+    )
+
+
+def row_hash(
+    before: bytes,
+    position: int,
+    originator_id: bytes,
+    originator_version: int,
+    recorded_at: int,
+    topic: bytes,
+    state: bytes,
+) -> bytes:
+    """The hash of one stored event from the bytes of its columns; the time in microseconds.
 
     Every field is prefixed by its length, so that no two different rows give the same bytes.
     """
     head = b"%d;%d;%b;%d;%d;" % (
         PARTITION,
         position,
-        originator_id.bytes,
+        originator_id,
         originator_version,
-        microseconds(recorded_at),
+        recorded_at,
     )
-    name = topic.encode()
-    return hashlib.sha256(
-        b"%b%d:%b%d:%b%d:%b" % (before, len(head), head, len(name), name, len(state), state)
+    return sha256(
+        b"%b%d:%b%d:%b%d:%b" % (before, len(head), head, len(topic), topic, len(state), state)
     ).digest()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, Connection
 
 from ledger.application.requests import Caller
 from ledger.store.statements import statement
@@ -110,3 +110,21 @@ async def find_key(connection: AsyncConnection[Any], secret: str) -> Caller | No
         frozenset(intents) if intents is not None else None,
         transactional,
     )
+
+
+def insert_first_key(db: Connection[Any], secret: str, scopes: Sequence[str]) -> None:
+    """Make the ready-made key of a fresh embedded ledger: every scope, redeem optional."""
+    with db.transaction():
+        db.execute(
+            statement("keys", "insert"),
+            {
+                "key_id": "key_first",
+                "name": "first",
+                "hash": key_hash(secret),
+                "scopes": list(scopes),
+                "redeem_required": False,
+                "intents": None,
+                "transactional": False,
+            },
+        )
+        db.execute(statement("keys", "bump"))

@@ -1,6 +1,7 @@
 """The writer session on PostgreSQL: one connection that begins, loads, writes and looks again."""
 
 import asyncio
+import base64
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -116,6 +117,12 @@ class PostgresWriter:
             )
             rows = await cursor.fetchall()
         return [read_event(id_, v, topic, orjson.loads(state)) for id_, v, topic, state in rows]
+
+    async def active_keys(self) -> frozenset[str]:
+        """The ids of the API keys that are not revoked."""
+        async with self._answering():
+            cursor = await self._required().execute(statement("keys", "active"))
+            return frozenset(row[0] for row in await cursor.fetchall())
 
     async def write(self, batch: Batch) -> None:
         """Write the batch and commit: one round trip."""
@@ -259,9 +266,13 @@ def _read_loaded(found: dict[str, Any], names: dict[tuple[str, str], Name]) -> L
         loaded.permits[doc["permit_id"]] = read_as(Permit, doc)
     for kind, digest, target in found["names"] or ():
         loaded.names[names[(kind, digest)]] = target
-    for scope, fingerprint, permit_id, created_at in found["bindings"] or ():
+    for scope, fingerprint, permit_id, created_at, status, body in found["bindings"] or ():
         loaded.bindings[bytes.fromhex(scope)] = Binding(
-            bytes.fromhex(fingerprint), permit_id, datetime.fromisoformat(created_at)
+            bytes.fromhex(fingerprint),
+            permit_id,
+            datetime.fromisoformat(created_at),
+            status,
+            base64.b64decode(body) if body is not None else None,
         )
     for customer_id, invoice_id in found["owned"] or ():
         loaded.owned.setdefault(customer_id, []).append(invoice_id)

@@ -15,6 +15,7 @@ from ledger.domain.customer import Customer
 from ledger.domain.identity import aggregate_id
 from ledger.domain.invoice import Invoice
 from ledger.domain.permit import Lane, Permit, State
+from ledger.domain.policy import Stage
 from ledger.domain.sends import SendRecord
 from ledger.domain.stages import unrecorded_below
 from ledger.domain.thread import Message, Thread, intent_slot
@@ -105,6 +106,8 @@ def send_observed(world: World, fact: Fact, data: SendObserved) -> Outcome:
         invoice_id=data.invoice_id,
     )
     outcome.change("customer", customer_id, Customer.MailObserved, permit=mail)
+    if data.invoice_id is not None and stage is None:
+        stage = _stage_reached(world, data.invoice_id, mail)
     if data.invoice_id is not None and stage is not None:
         _use_up_stage(world, outcome, data.invoice_id, stage.name, mail)
     if data.thread_id is not None and data.intent is not None:
@@ -218,6 +221,14 @@ def _permit_of(world: World, data: Delivery) -> Permit | None:
     if permit_id is None and data.provider_message_id is not None:
         permit_id = world.name("provider_message", data.provider_message_id)
     return world.permit(permit_id) if permit_id is not None else None
+
+
+def _stage_reached(world: World, invoice_id: str, mail: Permit) -> Stage | None:
+    """The highest stage that was reached when the mail went out: providers do not know ours."""
+    invoice = world.invoice(invoice_id)
+    age = invoice.days_past_due(mail.granted_at, world.policy.time_zone) if invoice else None
+    reached = [s for s in world.policy.stages if age is not None and s.days <= age]
+    return reached[-1] if reached else None
 
 
 def _use_up_stage(

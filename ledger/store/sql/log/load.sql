@@ -42,7 +42,8 @@ SELECT json_build_object(
     ),
     'bindings', (
         SELECT json_agg(json_build_array(
-            encode(i.scope, 'hex'), encode(i.fingerprint, 'hex'), i.permit_id, i.created_at
+            encode(i.scope, 'hex'), encode(i.fingerprint, 'hex'), i.permit_id, i.created_at,
+            i.status, encode(i.body, 'base64')
         ))
         FROM idempotency i
         WHERE i.partition = 0 AND i.scope = ANY (%(scopes)s::bytea[])

@@ -1,0 +1,110 @@
+"""The service: routes, problem documents, and the life of one process's parts."""
+
+import gc
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+from projections.projector import Projector
+from starlette.types import ASGIApp
+
+from api.context import Context, KeyRing
+from api.hot_path import HotPath
+from api.paging import Pager
+from api.problems import install_problem_handlers
+from api.routes import control, due, facts, journal, keys, people, permits, service, webhooks
+from api.settings import Settings
+from api.supervision import Supervisor
+from api.sweeping import sweep
+from api.translate import Translator
+from ledger.application.engine import Engine, Limits
+from ledger.application.world import Identity
+from ledger.store.connections import Connections
+from ledger.store.reader import LedgerReader
+from ledger.store.writer import PostgresWriter
+
+DESCRIPTION = """The service that programs ask *before* they mail a customer.
+
+Only **201** is a yes; for a key that must redeem, only the 200 of `redeem` is. Everything else is a
+problem document (RFC 9457) with a stable `code`.
+"""
+
+
+def build_app(settings: Settings, conninfo: str, test_clock: bool) -> ASGIApp:
+    """The whole service as one ASGI application on this database."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        supervisor = Supervisor()
+        context = build_context(settings, conninfo, test_clock, supervisor)
+        app.state.context = context
+        await context.connections.open()
+        await context.engine.start()
+        context.engine.on_commit(context.projector.wake)
+        supervisor.start("projector", context.projector.run)
+        supervisor.start("pager", context.pager.run)
+        supervisor.start("sweeper", lambda: sweep(context))
+        _tune_garbage_collector()
+        try:
+            yield
+        finally:
+            context.draining = True
+            await context.engine.stop()
+            await context.pager.stop()
+            await supervisor.stop()
+            await context.connections.close()
+            await context.close()
+
+    app = FastAPI(
+        title="Send ledger",
+        version="1",
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        docs_url="/docs",
+        redoc_url=None,
+    )
+    install_problem_handlers(app)
+    for module in (permits, facts, due, webhooks, people, control, journal, keys, service):
+        app.include_router(module.router)
+    return HotPath(app, app.state, settings.max_body)
+
+
+def build_context(
+    settings: Settings, conninfo: str, test_clock: bool, supervisor: Supervisor
+) -> Context:
+    """The parts of one process, not started yet."""
+    policy = settings.policy
+    identity = Identity(settings.secret, policy.message_id_domain)
+    connections = Connections(conninfo)
+    writer = PostgresWriter(conninfo)
+    return Context(
+        settings=settings,
+        policy=policy,
+        identity=identity,
+        translator=Translator(identity),
+        engine=Engine(writer, policy, identity, Limits(queue=settings.max_waiting)),
+        writer=writer,
+        connections=connections,
+        reader=LedgerReader(connections),
+        projector=Projector(conninfo, policy),
+        pager=Pager(conninfo, settings.alert_urls, policy),
+        keys=KeyRing(connections),
+        supervisor=supervisor,
+        test_clock=test_clock,
+        conninfo=conninfo,
+    )
+
+
+def _tune_garbage_collector() -> None:
+    """Keep the cyclic collector off the hot path: the cache is large and holds no cycles (D4)."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
+
+
+def openapi_of(app: ASGIApp) -> dict[str, Any]:
+    """The OpenAPI document of a service built by build_app."""
+    inner = app.application if isinstance(app, HotPath) else app
+    assert isinstance(inner, FastAPI)
+    return inner.openapi()

@@ -1,0 +1,87 @@
+"""One request for a permit from bytes to answer: the hot path, without dependency injection (D4)."""
+
+import uuid
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+
+from api.context import Context
+from api.idempotency import fingerprint_of, idempotency_key, scope_of, without_addresses
+from api.problems import problem_document, validation_errors
+from api.schemas.permits import PERMIT_REQUEST
+from ledger.application.answers import Answer, to_json
+from ledger.application.requests import Caller, Idempotency, JobToken, Override, RequestPermit
+
+_WITH_ADDRESSES: dict[str, Any] = {
+    "to": True,
+    "metadata": True,
+    "facts": True,
+    "message": True,
+    "override": {"reason"},
+}
+
+
+async def ask(
+    context: Context, caller: Caller, path: str, body: bytes, key_header: str | None
+) -> Answer:
+    """The answer to one request for a permit. Raises ProblemError for a bad Idempotency-Key."""
+    key = idempotency_key(key_header)
+    command = request_of(
+        context, caller, body, scope_of(caller, "POST", path, key) if key else None
+    )
+    if isinstance(command, Answer):
+        return command
+    return await context.engine.submit(command)
+
+
+def request_of(
+    context: Context, caller: Caller, body: bytes, scope: bytes | None
+) -> RequestPermit | Answer:
+    """The command of a body, or the 422 or 403 that it gets."""
+    try:
+        asked = PERMIT_REQUEST.validate_json(body)
+    except ValidationError as error:
+        return invalid_answer(error)
+    override = None
+    if asked.override is not None:
+        if not caller.may("operate"):
+            return problem_answer("forbidden", "an override needs the scope operate")
+        override = Override(asked.override.action_id, asked.override.by, asked.override.reason)
+    return RequestPermit(
+        subject=context.translator.subject(asked),
+        caller=caller,
+        decision_id=str(uuid.uuid4()),
+        request=_kept_request(asked, body),
+        idempotency=Idempotency(scope, fingerprint_of(asked)) if scope is not None else None,
+        redeem=asked.redeem,
+        override=override,
+        job=JobToken(asked.job.name, asked.job.token) if asked.job is not None else None,
+        facts=context.translator.riding_facts(asked),
+    )
+
+
+def invalid_answer(error: ValidationError) -> Answer:
+    """422 for a body that does not fit, as an answer."""
+    errors = validation_errors(error)
+    detail = f"{errors[0]['at']}: {errors[0]['message']}" if errors else "the body is not valid"
+    return problem_answer("invalid_request", detail, errors=errors)
+
+
+def problem_answer(code: str, detail: str, **extra: Any) -> Answer:
+    """A problem as an answer."""
+    status, body = problem_document(code, detail, **extra)
+    return Answer(status, to_json(body))
+
+
+def _kept_request(asked: Any, body: bytes) -> bytes:
+    """The request as the decision log keeps it: no address is in it (design D18)."""
+    given = asked.model_fields_set
+    if not given & {"to", "metadata", "facts", "message", "override"}:
+        return body
+    kept = asked.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude=_WITH_ADDRESSES)
+    if asked.metadata:
+        kept["metadata"] = without_addresses(asked.metadata)
+    if asked.override is not None:
+        kept["override"]["reason"] = without_addresses(asked.override.reason)
+    return orjson.dumps(kept)

@@ -1,0 +1,88 @@
+"""Claiming: one permit for each ready customer, and what an Idempotency-Key hears again."""
+
+import uuid
+from typing import Any
+
+import orjson
+from fastapi.responses import Response
+
+from api.context import Context
+from api.problems import ProblemError, problem_response
+from ledger.application.answers import Answer, to_json, with_address
+from ledger.application.permit_subjects import Reminder
+from ledger.application.ports import Need
+from ledger.application.requests import BindAnswer, Caller, Idempotency, RequestPermit
+from ledger.domain.permit import State
+
+_MOST_INVOICES = 100
+"""Invoices that one mail may name, as in a request for a permit."""
+
+
+async def claim_permits(
+    context: Context,
+    caller: Caller,
+    groups: list[tuple[str, ...]],
+    stage: str | None,
+    idempotency: Idempotency | None,
+) -> Response:
+    """Ask for a permit per group of invoices of one customer; the guards have the last word."""
+    commands = [_request(caller, invoices[:_MOST_INVOICES], stage) for invoices in groups]
+    answers = await context.engine.submit_all(commands)
+    granted = [answer for answer in answers if answer.status == 201]
+    withheld = [_withheld(answer) for answer in answers if 400 <= answer.status < 500]
+    if not granted and any(answer.status >= 500 for answer in answers):
+        raise ProblemError("unavailable", "the store does not answer; nothing was granted")
+    if idempotency is not None:
+        ids = [answer.permit_id for answer in granted]
+        await context.engine.submit(BindAnswer(idempotency, 200, to_json(ids), caller))
+    return _response([answer.body for answer in granted], withheld, {})
+
+
+async def replay_claim(context: Context, idempotency: Idempotency) -> Response | None:
+    """Those permits of the same claim that are still live and unredeemed; None for a new key."""
+    found = await context.reader.load(Need(bindings={idempotency.scope}))
+    binding = found.bindings.get(idempotency.scope)
+    if binding is None or binding.body is None:
+        return None
+    if (found.now - binding.created_at).days >= context.policy.idempotency_days:
+        return None
+    if binding.fingerprint != idempotency.fingerprint:
+        return problem_response("key_conflict", "this Idempotency-Key was used for another request")
+    ids = set(orjson.loads(binding.body))
+    held = await context.reader.load(Need(permits=ids, answers=ids))
+    live = [
+        permit
+        for permit in held.permits.values()
+        if permit.state is State.GRANTED and permit.lapsed_state(held.now) is None
+    ]
+    contacts = await context.reader.load(
+        Need(fingerprints={permit.address for permit in live if permit.address is not None})
+    )
+    bodies = [
+        with_address(held.answers[p.permit_id], contacts.contacts.get(p.address or ""))
+        for p in live
+    ]
+    return _response(bodies, [], {"Idempotent-Replayed": "true"})
+
+
+def _request(caller: Caller, invoices: tuple[str, ...], stage: str | None) -> RequestPermit:
+    request = {"kind": "reminder", "invoices": invoices, "stage": stage, "claim": True}
+    return RequestPermit(
+        subject=Reminder(invoices, stage, {}, claim=True),
+        caller=caller,
+        decision_id=str(uuid.uuid4()),
+        request=to_json(request),
+    )
+
+
+def _response(
+    bodies: list[bytes], withheld: list[dict[str, Any]], headers: dict[str, str]
+) -> Response:
+    content = b'{"permits":[' + b",".join(bodies) + b'],"withheld":' + to_json(withheld) + b"}"
+    return Response(content, 200, headers, "application/json")
+
+
+def _withheld(answer: Answer) -> dict[str, Any]:
+    problem = orjson.loads(answer.body)
+    kept = ("code", "detail", "available_at", "permit_id", "withheld")
+    return {name: problem[name] for name in kept if name in problem}

@@ -1,0 +1,112 @@
+"""Idempotency-Key: scope and fingerprint of a request, and stored answers of writes (contract)."""
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from fastapi.responses import Response
+from pydantic import BaseModel
+
+from api.context import Context
+from api.problems import ProblemError, problem_response
+from ledger.application.ports import Need
+from ledger.application.requests import BindAnswer, Caller, Idempotency
+
+NOT_COMPARED = {"metadata", "facts", "message", "expected", "job"}
+"""Parts of a request that do not make it another one: they mean nothing for the mail."""
+_MOST_TWINS = 10_000
+
+
+def idempotency_key(header: str | None) -> str | None:
+    """The key of the header, quoted or bare. Raises ProblemError where it is not one."""
+    if header is None:
+        return None
+    key = header.strip()
+    if len(key) >= 2 and key[0] == key[-1] == '"':
+        key = key[1:-1]
+    if not 0 < len(key) <= 255 or not key.isprintable():
+        raise ProblemError(
+            "invalid_request", "an Idempotency-Key has 1 to 255 printable characters"
+        )
+    return key
+
+
+def scope_of(caller: Caller, method: str, path: str, key: str) -> bytes:
+    """The digest of (API key, method, path, key), length-prefixed."""
+    parts = (caller.key_id, method, path, key)
+    return hashlib.sha256(
+        b"".join(b"%d:%b" % (len(p), p) for p in (part.encode() for part in parts))
+    ).digest()
+
+
+def fingerprint_of(body: BaseModel) -> bytes:
+    """The digest of what was asked for, without trace ids and what rides along."""
+    text = body.model_dump_json(by_alias=True, exclude=NOT_COMPARED)
+    return hashlib.sha256(text.encode()).digest()
+
+
+def idempotency_of(
+    caller: Caller, method: str, path: str, header: str | None, body: BaseModel
+) -> Idempotency | None:
+    """What binds a request to its key, None where it has none."""
+    key = idempotency_key(header)
+    if key is None:
+        return None
+    return Idempotency(scope_of(caller, method, path, key), fingerprint_of(body))
+
+
+async def answered_once(
+    context: Context,
+    idempotency: Idempotency | None,
+    caller: Caller,
+    work: Callable[[], Awaitable[Response]],
+) -> Response:
+    """The stored answer of the same request, else the answer of `work`, kept if it is a success.
+
+    A twin that is still running is waited for. Permits are not answered here: the engine binds
+    their keys in the transaction of the grant.
+    """
+    if idempotency is None:
+        return await work()
+    lock = context.twins.setdefault(idempotency.scope, asyncio.Lock())
+    try:
+        async with lock:
+            stored = await _stored(context, idempotency)
+            if stored is not None:
+                return stored
+            response = await work()
+            if 200 <= response.status_code < 300:
+                body = bytes(response.body)
+                await context.engine.submit(
+                    BindAnswer(idempotency, response.status_code, body, caller)
+                )
+            return response
+    finally:
+        if not lock.locked():
+            context.twins.pop(idempotency.scope, None)
+
+
+async def _stored(context: Context, idempotency: Idempotency) -> Response | None:
+    found = await context.reader.load(Need(bindings={idempotency.scope}))
+    binding = found.bindings.get(idempotency.scope)
+    if binding is None or binding.body is None or binding.status is None:
+        return None
+    age = found.now - binding.created_at
+    if age.days >= context.policy.idempotency_days:
+        return None
+    if binding.fingerprint != idempotency.fingerprint:
+        return problem_response("key_conflict", "this Idempotency-Key was used for another request")
+    headers = {"Idempotent-Replayed": "true"}
+    return Response(binding.body, binding.status, headers, "application/json")
+
+
+def without_addresses(value: Any) -> Any:
+    """JSON without what looks like an address: for texts that people wrote into a request."""
+    if isinstance(value, str):
+        return " ".join("[address]" if "@" in word else word for word in value.split(" "))
+    if isinstance(value, dict):
+        return {key: without_addresses(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [without_addresses(item) for item in value]
+    return value

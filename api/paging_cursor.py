@@ -1,0 +1,52 @@
+"""Cursors of lists: where the last page ended, opaque to the caller."""
+
+import base64
+import binascii
+from datetime import datetime
+
+from api.problems import ProblemError
+
+_ZERO = "00000000-0000-0000-0000-000000000000"
+
+
+def encode_text(text: str) -> str:
+    """A cursor that holds a text."""
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def decode_text(cursor: str | None) -> str | None:
+    """The text of a cursor. Raises ProblemError for one that the ledger did not make."""
+    if cursor is None:
+        return None
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        return base64.b64decode(padded.encode("ascii"), altchars=b"-_", validate=True).decode()
+    except (binascii.Error, UnicodeError, ValueError):
+        raise ProblemError("invalid_request", "the cursor is not one of the ledger's") from None
+
+
+def encode_cursor(id_: str, at: datetime) -> str:
+    """A cursor that holds an id and a time."""
+    return encode_text(f"{id_} {at.isoformat()}")
+
+
+def decode_cursor(cursor: str | None) -> tuple[str, datetime | None]:
+    """The id and time of a cursor; the smallest id for none."""
+    text = decode_text(cursor)
+    if text is None:
+        return _ZERO, None
+    id_, _, at = text.partition(" ")
+    try:
+        return id_, datetime.fromisoformat(at)
+    except ValueError:
+        raise ProblemError("invalid_request", "the cursor is not one of the ledger's") from None
+
+
+def decode_number(cursor: str | None) -> int | None:
+    """The number of a cursor."""
+    text = decode_text(cursor)
+    if text is None:
+        return None
+    if not text.isdecimal() or len(text) > 18:
+        raise ProblemError("invalid_request", "the cursor is not one of the ledger's")
+    return int(text)

@@ -1,0 +1,104 @@
+"""What is newly due, and permits for it in one call (contract: due, due/claim)."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query
+from fastapi.responses import Response
+from projections.due import DueCustomer, DuePage, due
+
+from api.auth import CurrentContext, Sender
+from api.claims import claim_permits, replay_claim
+from api.context import Context
+from api.fresh_reads import current_projection
+from api.idempotency import idempotency_of
+from api.paging_cursor import decode_text, encode_text
+from api.problems import ProblemError, documented
+from api.schemas.fields import Id
+from api.schemas.lists import DueList
+from api.schemas.permits import ClaimAnswer, ClaimRequest
+from ledger.application.answers import to_json
+
+router = APIRouter(prefix="/v1/due", tags=["due"])
+IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
+
+
+@router.get("", response_model=DueList, responses=documented())
+async def get_due(
+    caller: Sender,
+    context: CurrentContext,
+    stage: Annotated[str | None, Query(max_length=255)] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    cursor: Annotated[str | None, Query(max_length=2000)] = None,
+    ready: bool = False,
+    after: Annotated[str | None, Query(max_length=20, pattern=r"^\d+$")] = None,
+) -> Response:
+    """What is newly due, grouped by customer; those who cannot be mailed now say why."""
+    _check_stage(context, stage)
+    headers = await current_projection(context, after)
+    page = await _due(context, stage, limit, decode_text(cursor), ready)
+    body = {
+        "items": [_customer(customer) for customer in page.items],
+        "next": encode_text(page.next) if page.next is not None else None,
+        "as_of": str(page.as_of),
+    }
+    return Response(to_json(body), headers=headers, media_type="application/json")
+
+
+@router.post("/claim", response_model=ClaimAnswer, responses=documented())
+async def claim(
+    body: ClaimRequest,
+    caller: Sender,
+    context: CurrentContext,
+    key_header: IdempotencyHeader = None,
+) -> Response:
+    """Permits for up to `limit` ready customers, all due invoices of each in one.
+
+    It never opens a breaker, and its permits must be redeemed whatever the key says. Under the
+    same Idempotency-Key it answers with those of its permits that are still live and unredeemed.
+    """
+    _check_stage(context, body.stage)
+    idempotency = idempotency_of(caller, "POST", "/v1/due/claim", key_header, body)
+    if idempotency is not None:
+        replayed = await replay_claim(context, idempotency)
+        if replayed is not None:
+            return replayed
+    await current_projection(context, None)
+    page = await _due(context, body.stage, body.limit, None, True)
+    groups = [tuple(i.invoice_id for i in customer.invoices) for customer in page.items]
+    return await claim_permits(context, caller, groups, body.stage, idempotency)
+
+
+async def _due(
+    context: Context, stage: str | None, limit: int, cursor: str | None, ready: bool
+) -> DuePage:
+    now = await context.now()
+    async with context.connections.use() as connection:
+        return await due(
+            connection,
+            now=now,
+            policy=context.policy,
+            stage=stage,
+            limit=limit,
+            cursor=cursor,
+            ready=ready,
+        )
+
+
+def _customer(customer: DueCustomer) -> dict[str, Any]:
+    withheld = None
+    if customer.withheld is not None:
+        withheld = {
+            "code": customer.withheld.code,
+            "available_at": customer.withheld.available_at,
+        }
+    return {
+        "customer_id": customer.customer_id,
+        "email": customer.email,
+        "withheld": withheld,
+        "invoices": list(customer.invoices),
+    }
+
+
+def _check_stage(context: Context, stage: Id | None) -> None:
+    if stage is not None and context.policy.stage(stage) is None:
+        raise ProblemError("invalid_request", f"{stage!r} is not a stage of the policy")

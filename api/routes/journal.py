@@ -1,0 +1,169 @@
+"""The journal: decisions, events, alerts and read models, for those who look back."""
+
+import uuid
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from fastapi.responses import Response
+from projections.rebuild import rebuild, status
+
+from api.auth import Auditor, CurrentContext, Operator
+from api.paging_cursor import decode_cursor, decode_number, encode_cursor, encode_text
+from api.problems import ProblemError, documented
+from api.schemas.fields import Id, Instant
+from api.schemas.lists import AnyList
+from api.schemas.people import AckRequest
+from ledger.application.answers import to_json
+from ledger.domain.identity import aggregate_id
+from ledger.store.journal import DecisionFilter, get_decision, list_decisions, list_events
+from ledger.store.outbox import acknowledge, list_alerts
+
+router = APIRouter(prefix="/v1", tags=["journal"])
+Limit = Annotated[int, Query(ge=1, le=1000)]
+Cursor = Annotated[str | None, Query(max_length=500)]
+
+
+@router.get("/decisions", response_model=AnyList, responses=documented())
+async def get_decisions(
+    caller: Auditor,
+    context: CurrentContext,
+    customer_id: Id | None = None,
+    invoice_id: Id | None = None,
+    thread_id: Id | None = None,
+    sender: Id | None = None,
+    code: Id | None = None,
+    from_: Annotated[Instant | None, Query(alias="from")] = None,
+    to: Instant | None = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> Response:
+    """Decisions, newest first: who asked for what, and what they heard."""
+    wanted = DecisionFilter(customer_id, invoice_id, thread_id, sender, code, from_, to)
+    id_, at = decode_cursor(cursor)
+    before = (at, id_) if at is not None else None
+    async with context.connections.use() as connection:
+        rows = await list_decisions(connection, wanted, limit + 1, before)
+    page = rows[:limit]
+    following = None
+    if len(rows) > limit:
+        following = encode_cursor(page[-1]["decision_id"], page[-1]["decided_at"])
+    for row in page:
+        row["position"] = str(row["position"])
+    return _page(page, following)
+
+
+@router.get("/decisions/{decision_id}", responses=documented(404))
+async def get_one_decision(decision_id: Id, caller: Auditor, context: CurrentContext) -> Response:
+    """A decision: the request, the answer, and the text of the policy then."""
+    try:
+        name = str(uuid.UUID(decision_id))
+    except ValueError:
+        raise ProblemError("not_found", "there is no such decision") from None
+    async with context.connections.use() as connection:
+        row = await get_decision(connection, name)
+    if row is None:
+        raise ProblemError("not_found", "there is no such decision")
+    row["position"] = str(row["position"])
+    return Response(to_json(row), media_type="application/json")
+
+
+@router.get("/events", response_model=AnyList, responses=documented())
+async def get_events(
+    caller: Auditor,
+    context: CurrentContext,
+    customer_id: Id | None = None,
+    aggregate: Annotated[str | None, Query(max_length=300)] = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> Response:
+    """Events in the order of the log: all, a customer's with their invoices, or of one aggregate.
+
+    `aggregate` is an aggregate's id, or a kind and an outside id: `invoice:inv_1`.
+    """
+    after = decode_number(cursor) or 0
+    aggregates = await _wanted_aggregates(context, customer_id, aggregate)
+    async with context.connections.use() as connection:
+        rows = await list_events(connection, aggregates, limit + 1, after)
+    page = rows[:limit]
+    following = encode_text(str(page[-1]["position"])) if len(rows) > limit else None
+    for row in page:
+        row["position"] = str(row["position"])
+    return _page(page, following)
+
+
+async def _wanted_aggregates(
+    context: Any, customer_id: str | None, aggregate: str | None
+) -> list[uuid.UUID] | None:
+    if aggregate is not None:
+        kind, colon, name = aggregate.partition(":")
+        if colon and kind in ("invoice", "customer", "thread", "incident", "job", "control"):
+            return [aggregate_id(kind, name)]
+        try:
+            return [uuid.UUID(aggregate)]
+        except ValueError:
+            raise ProblemError("invalid_request", "aggregate is an id or kind:id") from None
+    if customer_id is None:
+        return None
+    customer, _ = await context.reader.customer(customer_id)
+    if customer is None:
+        raise ProblemError("unknown_customer", f"customer {customer_id} is not known")
+    invoices = await context.reader.invoices_of(customer)
+    ids = (customer.customer_id, *customer.absorbed)
+    return [aggregate_id("customer", name) for name in ids] + [i.id for i in invoices]
+
+
+@router.get("/alerts", response_model=AnyList, responses=documented())
+async def get_alerts(
+    caller: Auditor,
+    context: CurrentContext,
+    kind: Id | None = None,
+    unacked: bool = False,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> Response:
+    """Alerts, newest first, and whether they were delivered and seen."""
+    async with context.connections.use() as connection:
+        page = await list_alerts(
+            connection,
+            limit=limit,
+            cursor=decode_number(cursor),
+            kind=kind,
+            unacked=unacked,
+        )
+    return _page(page.items, encode_text(str(page.next)) if page.next is not None else None)
+
+
+@router.post("/alerts/{alert_id}/ack", responses=documented(404))
+async def ack_alert(
+    alert_id: int, body: AckRequest, caller: Operator, context: CurrentContext
+) -> Response:
+    """Say that a human has seen it: it is not escalated."""
+    async with context.connections.use() as connection:
+        if not 0 < alert_id < 2**63 or not await acknowledge(
+            connection, alert_id, body.by or caller.name
+        ):
+            raise ProblemError("not_found", f"there is no alert {alert_id}")
+    return Response(to_json({"alert_id": alert_id, "acked": True}), media_type="application/json")
+
+
+@router.get("/projections", response_model=AnyList, responses=documented())
+async def get_projections(caller: Auditor, context: CurrentContext) -> Response:
+    """The read models: how far they are, and how long behind."""
+    async with context.connections.use() as connection:
+        rows = await status(connection)
+    return _page(rows, None)
+
+
+@router.post("/projections/{name}/rebuild", status_code=202, responses=documented(404))
+async def rebuild_projection(name: Id, caller: Operator, context: CurrentContext) -> Response:
+    """Rebuild a read model beside the live one, and switch when it has caught up."""
+    async with context.connections.use() as connection:
+        known = [row.name for row in await status(connection)]
+    if name not in known:
+        raise ProblemError("not_found", f"there is no read model {name}; known are {known}")
+    context.in_background(rebuild(context.conninfo, name, context.policy), f"rebuild {name}")
+    return Response(to_json({"name": name, "state": "rebuilding"}), 202, None, "application/json")
+
+
+def _page(items: Any, following: str | None) -> Response:
+    return Response(to_json({"items": items, "next": following}), media_type="application/json")

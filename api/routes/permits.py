@@ -1,0 +1,163 @@
+"""Permits: ask, in a batch or one by one; redeem, report the outcome, look and list."""
+
+import asyncio
+import uuid
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi.responses import Response
+
+from api.asking import ask, request_of
+from api.auth import AnyReader, CurrentContext, Sender, require
+from api.hot_path import known_uuid
+from api.idempotency import idempotency_key, scope_of
+from api.paging_cursor import decode_cursor, encode_cursor
+from api.problems import ProblemError, answer_response, documented
+from api.schemas.fields import Id
+from api.schemas.lists import PermitList
+from api.schemas.permits import (
+    BatchAnswer,
+    BatchRequest,
+    OutcomeRequest,
+    Permit,
+    PermitRequest,
+    RedeemRequest,
+)
+from ledger.application.answers import Answer, to_json
+from ledger.application.redeeming import permit_body
+from ledger.application.requests import Caller, Redeem, ReportOutcome
+from ledger.domain.permit import Permit as PermitState
+from ledger.domain.permit import State
+
+router = APIRouter(prefix="/v1/permits", tags=["permits"])
+Handler = Annotated[Caller, Depends(require("send", "operate"))]
+IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
+
+
+@router.post(
+    "",
+    status_code=201,
+    response_model=Permit,
+    responses={
+        200: {"model": Permit, "description": "A stored grant, replayed (Idempotent-Replayed)"},
+        **documented(404, 409, 413, 429),
+    },
+)
+async def ask_for_permit(
+    body: PermitRequest,
+    request: Request,
+    caller: Sender,
+    context: CurrentContext,
+    idempotency_key: IdempotencyHeader = None,
+) -> Response:
+    """Ask for a permit. Only 201 is a yes; for a redeem-required key only the 200 of redeem is."""
+    answer = await ask(context, caller, "/v1/permits", await request.body(), idempotency_key)
+    return answer_response(answer)
+
+
+@router.post("/batch", response_model=BatchAnswer, responses=documented(413))
+async def ask_for_many(
+    body: BatchRequest,
+    caller: Sender,
+    context: CurrentContext,
+    key_header: IdempotencyHeader = None,
+) -> Response:
+    """Up to 1000 requests, decided in order, each by itself."""
+    key = idempotency_key(key_header)
+    results: list[Answer | asyncio.Future[Answer]] = []
+    for index, raw in enumerate(body.requests):
+        scope = None
+        if key is not None:
+            scope = scope_of(caller, "POST", "/v1/permits/batch", f"{len(key)}:{key}:{index}")
+        command = request_of(context, caller, orjson.dumps(raw), scope)
+        results.append(command if isinstance(command, Answer) else context.engine.enqueue(command))
+    answers = [r if isinstance(r, Answer) else await r for r in results]
+    parts = b",".join(_batch_item(answer) for answer in answers)
+    return Response(b'{"results":[' + parts + b"]}", media_type="application/json")
+
+
+def _batch_item(answer: Answer) -> bytes:
+    name = b"permit" if answer.status < 300 else b"problem"
+    return b'{"status":%d,"%b":%b}' % (answer.status, name, answer.body)
+
+
+@router.post("/{permit_id}/redeem", response_model=Permit, responses=documented(404, 409))
+async def redeem(
+    permit_id: Id,
+    body: RedeemRequest,
+    caller: Handler,
+    context: CurrentContext,
+) -> Response:
+    """Right before hand-over: 200 once. The same `attempt` hears its 200 again."""
+    command = Redeem(
+        known_uuid(permit_id),
+        body.attempt,
+        caller,
+        str(uuid.uuid4()),
+        body.model_dump_json().encode(),
+    )
+    return answer_response(await context.engine.submit(command))
+
+
+@router.post("/{permit_id}/outcome", response_model=Permit, responses=documented(404, 409))
+async def report_outcome(
+    permit_id: Id,
+    body: OutcomeRequest,
+    caller: Handler,
+    context: CurrentContext,
+) -> Response:
+    """What became of the mail: by the granting key, or `operate`; in any order, repeated."""
+    command = ReportOutcome(
+        known_uuid(permit_id),
+        body.outcome,
+        caller,
+        body.provider,
+        body.provider_message_id,
+        body.message_id,
+    )
+    return answer_response(await context.engine.submit(command))
+
+
+@router.get("/{permit_id}", response_model=Permit, responses=documented(404))
+async def get_permit(permit_id: Id, caller: AnyReader, context: CurrentContext) -> Response:
+    """A permit as it stands now."""
+    found = await context.reader.permit(known_uuid(permit_id))
+    if found is None:
+        raise ProblemError("unknown_permit", "there is no such permit")
+    permit, granted, address = found
+    now = await context.now()
+    body = granted | _current(permit, now) | {"to": address}
+    return Response(to_json(body), media_type="application/json")
+
+
+@router.get("", response_model=PermitList, responses=documented())
+async def list_permits(
+    caller: AnyReader,
+    context: CurrentContext,
+    state: Annotated[State | None, Query()] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    cursor: str | None = None,
+) -> Response:
+    """Permits of a state, or all; unsettled ones oldest first, others by id."""
+    after, send_by = decode_cursor(cursor)
+    rows = await context.reader.permits(state, limit + 1, (after, send_by))
+    now = await context.now()
+    page = rows[:limit]
+    following = None
+    if len(rows) > limit:
+        following = encode_cursor(page[-1].permit.permit_id, page[-1].send_by)
+    items = [_current(row.permit, now) for row in page]
+    return Response(to_json({"items": items, "next": following}), media_type="application/json")
+
+
+def _current(permit: PermitState, now: Any) -> dict[str, Any]:
+    """The permit with a lapse that nobody has asked about yet."""
+    body = permit_body(permit)
+    lapsed = permit.lapsed_state(now)
+    if lapsed is not None:
+        body["state"] = str(lapsed)
+    body["items"] = permit.items
+    if permit.message_id is not None:
+        body["message_id"] = permit.message_id
+    return body

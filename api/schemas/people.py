@@ -1,0 +1,135 @@
+"""What people ask and see: customers, breakers, pauses, keys, incidents."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints, model_validator
+
+from api.schemas.fields import Body, Id, Instant, Metadata, Scope, Text
+
+
+class BreakerReset(Body):
+    """Why the breaker may close, and who says so."""
+
+    reason: Text
+    by: Id | None = None
+    metadata: Metadata | None = None
+
+
+class ReleaseRequest(BreakerReset):
+    """Why an address may be mailed again, and who says so."""
+
+
+class BreakersReset(BreakerReset):
+    """Close many breakers: those of the customers named, or all that are open."""
+
+    customer_ids: Annotated[list[Id], Field(min_length=1, max_length=1000)] | None = None
+    all: Literal[True] | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "BreakersReset":
+        if (self.customer_ids is None) == (self.all is None):
+            raise ValueError("name customer_ids, or say all: true")
+        return self
+
+
+class CustomerState(Body):
+    """A customer as the ledger knows them."""
+
+    customer_id: str
+    addresses: list[str]
+    breaker: dict[str, Any]
+    windows: dict[str, dict[str, Any]]
+    owed: list[dict[str, Any]]
+    open_invoices: list[dict[str, Any]]
+    on_hold: dict[str, Any] | None
+    addresses_on_hold: int
+    merged: list[str]
+    version: int
+    position: str
+
+
+PauseScope = Annotated[
+    str,
+    StringConstraints(
+        max_length=300,
+        pattern=r"^(all|outreach|kind:(reminder|payment_failed|reply|notification|digest|follow_up"
+        r"|message|apology)|sender:[^\x00-\x1f\x7f-\x9f]{1,255})$",
+    ),
+]
+
+
+class PauseRequest(Body):
+    """What to stop, and why."""
+
+    scope: PauseScope
+    reason: Text
+    by: Id | None = None
+    metadata: Metadata | None = None
+
+
+class ResumeRequest(Body):
+    """What may go on, why, who says so, and the guard check that proves it."""
+
+    scope: PauseScope | Literal["recovery"]
+    reason: Text
+    guard_check_id: Id
+    by: Id | None = None
+    metadata: Metadata | None = None
+
+
+class TestClockRequest(Body):
+    """The time that the test clock shows from now on."""
+
+    __test__ = False
+    now: Instant
+    metadata: Metadata | None = None
+
+
+class KeyRequest(Body):
+    """A key to make."""
+
+    name: Id
+    scopes: Annotated[list[Scope], Field(min_length=1, max_length=5)]
+    redeem: Literal["required", "optional"] = "required"
+    intents: Annotated[list[Id], Field(max_length=1000)] | None = None
+    class_: Annotated[Literal["outreach", "transactional"], Field(alias="class")] = "outreach"
+    metadata: Metadata | None = None
+
+
+class NewKey(Body):
+    """A key that was made; `key` is shown this once."""
+
+    key_id: str
+    key: str | None
+    name: str
+
+
+class AckRequest(Body):
+    """Who has seen the page."""
+
+    by: Id | None = None
+    metadata: Metadata | None = None
+
+
+class IncidentRequest(Body):
+    """An incident, and the window of time in which it happened."""
+
+    title: Text
+    from_: Annotated[Instant, Field(alias="from")]
+    to: Instant
+    cause: Text
+    by: Id | None = None
+    metadata: Metadata | None = None
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "IncidentRequest":
+        if self.to <= self.from_:
+            raise ValueError("`to` comes after `from`")
+        return self
+
+
+class CloseRequest(Body):
+    """Who closes it."""
+
+    by: Id | None = None
+    metadata: Metadata | None = None

@@ -1,0 +1,213 @@
+"""Starting the service: database, migrations, secret, first key, then the HTTP server (D17)."""
+
+import contextlib
+import json
+import os
+import secrets
+import socket
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import uvicorn
+from projections.schema import apply_schema
+from starlette.types import ASGIApp
+
+from api.app import build_app
+from api.logs import configure_logging, log_config
+from api.settings import Settings, kept_secret, load_settings
+from ledger.store.embedded import EmbeddedPostgres
+from ledger.store.keys import SCOPES, insert_first_key
+from ledger.store.migrate import migrate
+from ledger.store.setup import is_fresh, prepare_ledger
+
+_HANDED_DOWN = "LEDGER_WORKER_CONNINFO"
+_TEST_CLOCK = "LEDGER_WORKER_TEST_CLOCK"
+_SECRET = "LEDGER_SECRET"
+_SUPERVISE_SECONDS = 0.5
+_READY_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Started:
+    """A ledger that is ready to be served."""
+
+    conninfo: str
+    test_clock: bool
+    first_key: str | None
+
+
+@contextlib.contextmanager
+def running_store(settings: Settings) -> Iterator[str]:
+    """The conninfo of the database: the one named, else the embedded one, run and watched."""
+    if settings.database_url is not None:
+        yield settings.database_url
+        return
+    embedded = EmbeddedPostgres(settings.data_dir)
+    conninfo = embedded.start()
+    ended = threading.Event()
+    watcher = threading.Thread(target=_watch, args=(embedded, ended), daemon=True)
+    watcher.start()
+    try:
+        yield conninfo
+    finally:
+        ended.set()
+        watcher.join()
+        embedded.stop()
+
+
+def prepare(settings: Settings, conninfo: str, test_clock: datetime | None) -> Started:
+    """Migrate, check the secret, set the clock up, and make the first key of a fresh ledger.
+
+    Raises MigrationError, WrongSecret or RealHistory.
+    """
+    migrate(conninfo)
+    apply_schema(conninfo)
+    on_test_clock = prepare_ledger(conninfo, settings.secret, settings.policy, test_clock)
+    first_key = None
+    if settings.database_url is None:
+        path = settings.data_dir / "first-key"
+        if is_fresh(conninfo):
+            path.unlink(missing_ok=True)
+            first_key = kept_secret(path, lambda: f"slk_{secrets.token_urlsafe(32)}")
+            with psycopg.connect(conninfo, autocommit=True) as db:
+                insert_first_key(db, first_key, SCOPES)
+        elif path.exists():
+            first_key = path.read_text(encoding="ascii").strip()
+    return Started(conninfo, on_test_clock, first_key)
+
+
+def serve(
+    settings: Settings,
+    host: str,
+    port: int,
+    workers: int,
+    test_clock: datetime | None,
+    say: Callable[[str], None],
+    when_ready: Callable[[str, Started], None] | None = None,
+) -> None:
+    """Run the service until it is told to stop; requests that were taken are answered first."""
+    configure_logging()
+    with running_store(settings) as conninfo:
+        started = prepare(settings, conninfo, test_clock)
+        with _listening(host, port) as listener:
+            url = _url(host, listener)
+            ready = threading.Thread(
+                target=_announce, args=(settings, url, started, say, when_ready), daemon=True
+            )
+            ready.start()
+            if workers == 1:
+                app = build_app(settings, conninfo, started.test_clock)
+                uvicorn.Server(_config(app)).run(sockets=[listener])
+            else:
+                _serve_with_workers(settings, started, listener, workers)
+
+
+def worker_app() -> ASGIApp:
+    """The application of one worker process; the parent handed the database down."""
+    configure_logging()
+    settings = replace(load_settings(), database_url=os.environ[_HANDED_DOWN])
+    return build_app(settings, os.environ[_HANDED_DOWN], os.environ[_TEST_CLOCK] == "1")
+
+
+def _serve_with_workers(
+    settings: Settings, started: Started, listener: socket.socket, workers: int
+) -> None:
+    os.environ[_HANDED_DOWN] = started.conninfo
+    os.environ[_TEST_CLOCK] = "1" if started.test_clock else "0"
+    os.environ[_SECRET] = settings.secret.decode()
+    config = _config("api.serving:worker_app", factory=True, workers=workers)
+    server = uvicorn.Server(config)
+    uvicorn.supervisors.Multiprocess(config, target=server.run, sockets=[listener]).run()
+
+
+def _config(app: Any, factory: bool = False, workers: int = 1) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        factory=factory,
+        workers=workers,
+        loop="uvloop",
+        http="httptools",
+        access_log=False,
+        log_config=log_config(),
+        server_header=False,
+        timeout_graceful_shutdown=30,
+        timeout_keep_alive=75,
+        backlog=2048,
+        h11_max_incomplete_event_size=64 * 1024,
+    )
+
+
+@contextlib.contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(2048)
+        listener.set_inheritable(True)
+        yield listener
+    finally:
+        listener.close()
+
+
+def _url(host: str, listener: socket.socket) -> str:
+    port = listener.getsockname()[1]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{shown}:{port}"
+
+
+def _announce(
+    settings: Settings,
+    url: str,
+    started: Started,
+    say: Callable[[str], None],
+    when_ready: Callable[[str, Started], None] | None,
+) -> None:
+    """Once requests are answered: print the URL and key, and write the file for programs."""
+    if not _answers(url):
+        return
+    say(f"send ledger: {url}")
+    if started.first_key is not None:
+        say(f"key (every scope, redeem optional): {started.first_key}")
+    if started.test_clock:
+        say("test clock: time moves by POST /v1/test-clock only")
+    if settings.announce is not None:
+        write_announcement(settings.announce, url, started.first_key)
+    if when_ready is not None:
+        when_ready(url, started)
+
+
+def write_announcement(path: Path, url: str, key: str | None) -> None:
+    """Write `{"url", "key", "pid"}` whole, readable by its owner alone."""
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump({"url": url, "key": key, "pid": os.getpid()}, file)
+    fresh.replace(path)
+
+
+def _answers(url: str) -> bool:
+    give_up = time.monotonic() + _READY_SECONDS
+    while time.monotonic() < give_up:
+        with contextlib.suppress(urllib.error.URLError, OSError):
+            with urllib.request.urlopen(f"{url}/readyz", timeout=2) as answer:
+                if answer.status == 200:
+                    return True
+        time.sleep(0.02)
+    return False
+
+
+def _watch(embedded: EmbeddedPostgres, ended: threading.Event) -> None:
+    """Start the embedded database again whenever it is gone."""
+    while not ended.wait(_SUPERVISE_SECONDS):
+        with contextlib.suppress(Exception):
+            embedded.ensure_running()

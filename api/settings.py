@@ -1,0 +1,149 @@
+"""Settings: `LEDGER_*` variables and `ledger.toml`, read once at start-up."""
+
+import os
+import secrets
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from api.webhooks.delivery import Settings as WebhookSettings
+from api.webhooks.registry import provider_names
+from ledger.domain.policy import Policy, parse_policy
+
+
+class SettingsError(Exception):
+    """A setting is not valid; the message names it and says what it must be."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the service was started with; times in seconds."""
+
+    data_dir: Path
+    database_url: str | None
+    secret: bytes = field(repr=False)
+    policy: Policy
+    alert_urls: tuple[str, ...] = field(repr=False, default=())
+    webhooks: Mapping[str, WebhookSettings] = field(default_factory=dict)
+    announce: Path | None = None
+    witness: Path | None = None
+    read_wait: float = 2.0
+    max_body: int = 1024 * 1024
+    max_waiting: int = 4096
+
+
+def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
+    """The settings from the environment and the file that LEDGER_CONFIG names.
+
+    The default file is `ledger.toml` in the working folder. Raises SettingsError or PolicyError.
+    """
+    env = os.environ if environ is None else environ
+    config = _config_file(env)
+    data_dir = Path(env.get("LEDGER_DATA_DIR") or default_data_dir()).expanduser()
+    announce, witness = env.get("LEDGER_ANNOUNCE"), env.get("LEDGER_WITNESS")
+    return Settings(
+        data_dir=data_dir,
+        database_url=env.get("LEDGER_DATABASE_URL") or None,
+        secret=_secret(env, data_dir),
+        policy=parse_policy(_policy_table(env, config)),
+        alert_urls=tuple((env.get("LEDGER_ALERT_URLS") or "").replace(",", " ").split()),
+        webhooks=_webhooks(env),
+        announce=Path(announce) if announce else None,
+        witness=Path(witness) if witness else None,
+    )
+
+
+def default_data_dir() -> str:
+    """Where the embedded ledger lives: a system folder for root, else the user's data folder."""
+    if os.geteuid() == 0:
+        return "/var/lib/send-ledger/ledger"
+    base = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return f"{base}/send-ledger"
+
+
+def _config_file(env: Mapping[str, str]) -> dict[str, Any]:
+    named = env.get("LEDGER_CONFIG")
+    path = Path(named or "ledger.toml")
+    if not path.exists():
+        if named:
+            raise SettingsError(f"LEDGER_CONFIG names {path}, which does not exist")
+        return {}
+    try:
+        config = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"{path} cannot be read: {error}") from error
+    unknown = set(config) - {"policy"}
+    if unknown:
+        raise SettingsError(f"{path}: unknown tables {sorted(unknown)}; known is [policy]")
+    return config
+
+
+def _policy_table(env: Mapping[str, str], config: dict[str, Any]) -> dict[str, Any]:
+    """The `[policy]` table; `LEDGER_TIME_ZONE` and `LEDGER_MESSAGE_ID_DOMAIN` override it."""
+    table: dict[str, Any] = dict(config.get("policy", {}))
+    for name in ("time_zone", "message_id_domain"):
+        value = env.get(f"LEDGER_{name.upper()}")
+        if value:
+            table[name] = value
+    return table
+
+
+def _secret(env: Mapping[str, str], data_dir: Path) -> bytes:
+    """LEDGER_SECRET, or a 0600 file in the data folder, outside the database's own (D18)."""
+    given = env.get("LEDGER_SECRET")
+    if given:
+        if len(given) < 16:
+            raise SettingsError("LEDGER_SECRET needs at least 16 characters")
+        return given.encode()
+    path = data_dir / "secret"
+    try:
+        return kept_secret(path, lambda: secrets.token_hex(32)).encode()
+    except OSError as error:
+        raise SettingsError(
+            f"LEDGER_SECRET is not set and {path} cannot be used: {error}"
+        ) from error
+
+
+def kept_secret(path: Path, make: Any) -> str:
+    """The text of a 0600 file, made by `make()` if it is not there. Raises OSError."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(make())
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(fresh, path)
+        except FileExistsError:
+            pass
+        finally:
+            fresh.unlink()
+    return path.read_text(encoding="ascii").strip()
+
+
+def _webhooks(env: Mapping[str, str]) -> dict[str, WebhookSettings]:
+    """The endpoints that have credentials; all others answer 404."""
+    found: dict[str, WebhookSettings] = {}
+    for name in provider_names():
+        prefix = f"LEDGER_WEBHOOK_{name.upper()}_"
+        given = tuple(s.strip() for s in env.get(prefix + "SECRET", "").split(",") if s.strip())
+        if not given:
+            continue
+        mode = env.get(prefix + "MODE", "live")
+        if mode not in ("live", "test"):
+            raise SettingsError(f"{prefix}MODE must be live or test")
+        reminders = env.get(prefix + "REMINDERS", "on")
+        if reminders not in ("on", "off"):
+            raise SettingsError(f"{prefix}REMINDERS must be on or off")
+        found[name] = WebhookSettings(
+            secrets=given,
+            source=name,
+            mode=mode,
+            prefix=env.get(prefix + "PREFIX", ""),
+            reminders=reminders == "on",
+        )
+    return found

@@ -1,0 +1,68 @@
+"""The sweeper: makes lapses visible, watches unknown outcomes, and clears what is too old (D6)."""
+
+import asyncio
+
+from api.context import Context
+from ledger.application.ports import StoreUnavailable
+from ledger.application.requests import Lapse
+from ledger.store.statements import statement
+
+PERIOD = 1.0
+"""Seconds between two sweeps."""
+_MOST_AT_ONCE = 200
+_HOUSEKEEPING_EVERY = 600
+
+
+async def sweep(context: Context) -> None:
+    """Sweep once a second, for ever; the lapse itself is decided under the writer lock."""
+    rounds = 0
+    while True:
+        await asyncio.sleep(PERIOD)
+        try:
+            await _let_lapse(context)
+            await _watch_unknown(context)
+            if rounds % _HOUSEKEEPING_EVERY == 0:
+                await _clear_old(context)
+            rounds += 1
+        except StoreUnavailable:
+            continue
+
+
+async def _let_lapse(context: Context) -> None:
+    async with context.connections.use() as connection:
+        cursor = await connection.execute(statement("permits", "lapsed"), {"limit": _MOST_AT_ONCE})
+        due = [row[0] for row in await cursor.fetchall()]
+    if due:
+        await context.engine.submit_all([Lapse(permit_id) for permit_id in due])
+
+
+async def _watch_unknown(context: Context) -> None:
+    """Page once per oldest unknown permit that nobody settled in time."""
+    minutes = context.policy.unknown_alert_minutes
+    async with context.connections.use() as connection:
+        cursor = await connection.execute(
+            statement("permits", "long_unknown"), {"minutes": minutes}
+        )
+        row = await cursor.fetchone()
+        if row is None or not row[0]:
+            return
+        count, since, permit_id, customer_id = row
+        await connection.execute(
+            statement("permits", "alert_unknown"),
+            {
+                "key": f"permit_unknown:{permit_id}",
+                "summary": f"{count} permits have an unknown outcome; the oldest, {permit_id}, "
+                f"since {since.isoformat()}",
+                "customer_id": customer_id,
+                "permit_id": permit_id,
+            },
+        )
+
+
+async def _clear_old(context: Context) -> None:
+    """Forget Idempotency-Keys that are older than the policy keeps them."""
+    async with context.connections.use() as connection:
+        await connection.execute(
+            statement("permits", "clear_idempotency"),
+            {"days": context.policy.idempotency_days, "limit": 50_000},
+        )

@@ -1,0 +1,1 @@
+SELECT min(position), max(position) FROM events WHERE partition = 0

@@ -1,0 +1,7 @@
+-- The order of the columns is known to audit.py, which reads the binary form.
+COPY (
+    SELECT position, originator_id, originator_version, recorded_at, hash, topic, state
+    FROM events
+    WHERE partition = 0 AND position > %(after)s AND position <= %(upto)s
+    ORDER BY position
+) TO STDOUT (FORMAT binary)

@@ -1,6 +1,6 @@
 """Currencies of ISO 4217 and their minor units; amounts are whole minor units everywhere."""
 
-from decimal import Decimal
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Decimal, localcontext
 
 _NO_MINOR_UNIT = frozenset(
     "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF".split()
@@ -19,7 +19,7 @@ CURRENCIES = _NO_MINOR_UNIT | _TWO_DECIMALS | _THREE_DECIMALS | _FOUR_DECIMALS
 """Every currency code the ledger takes (ISO 4217, list one, without funds and metals)."""
 
 LARGEST_AMOUNT = 2**53 - 1
-"""Largest amount taken, in minor units: the largest integer that every JSON reader keeps exactly."""
+"""Largest amount taken, in minor units: the largest that every JSON reader keeps exactly."""
 
 
 class UnknownCurrency(ValueError):
@@ -54,13 +54,17 @@ def minor_units(amount: Decimal, currency: str) -> int:
     """
     if not amount.is_finite():
         raise ValueError("an amount is a finite number")
-    scaled = amount.scaleb(exponent(currency))
-    whole = scaled.to_integral_value()
-    if whole != scaled:
-        raise AmountTooFine(f"{amount} is finer than the minor unit of {currency}")
+    if amount.adjusted() > 30:
+        raise ValueError(f"{amount} {currency} is too large")
+    # The usual context rounds to 28 digits, and a fraction beyond them would go unseen.
+    with localcontext(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX):
+        scaled = amount.scaleb(exponent(currency))
+        whole = int(scaled)
+        if whole != scaled:
+            raise AmountTooFine(f"{amount} is finer than the minor unit of {currency}")
     if abs(whole) > LARGEST_AMOUNT:
         raise ValueError(f"{amount} {currency} is too large")
-    return int(whole)
+    return whole
 
 
 def major_units(amount: int, currency: str) -> Decimal:

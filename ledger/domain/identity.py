@@ -39,13 +39,14 @@ def normal_form(address: str) -> str:
     if not at or not local or not domain or len(text) > 320 or any(c in text for c in "\r\n\0 <>"):
         raise BadAddress("not an e-mail address")
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", local).casefold())
-    composed = unicodedata.normalize("NFC", domain).casefold().rstrip(".")
+    # UTS 46 folds the case. To casefold first would turn ß into ss, which is another domain.
+    composed = unicodedata.normalize("NFC", domain).rstrip(".")
     try:
-        ascii_domain = idna.encode(composed, uts46=True).decode("ascii")
+        ascii_domain = idna.encode(composed, uts46=True).decode("ascii").rstrip(".")
     except idna.IDNAError:
-        if not composed.isascii():
-            raise BadAddress("the domain of the address is not valid") from None
-        ascii_domain = composed
+        ascii_domain = composed.lower()
+    if not ascii_domain or not ascii_domain.isascii():
+        raise BadAddress("the domain of the address is not valid")
     return f"{folded}@{ascii_domain}"
 
 
@@ -69,7 +70,7 @@ def aggregate_id(kind: str, external_id: str) -> UUID:
 
 
 def message_id(secret: bytes, permit_id: str, domain: str) -> str:
-    """Our Message-ID for a permit: it carries a MAC, so that it is known without a look-up (D18)."""
+    """Our Message-ID for a permit, with a MAC, so that it is known without a look-up (D18)."""
     return f"<{permit_id}.{_mac(secret, permit_id)}@{domain}>"
 
 

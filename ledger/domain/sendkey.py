@@ -72,10 +72,11 @@ def provider_idempotency_key(keys: tuple[SendKey, ...], rejections: int) -> str:
     """The key for the mail provider: the first 48 hex digits of sha256 over the send keys.
 
     It counts the rejections (design D6), so that the next try after a definite refusal is a new
-    request to the provider while every retry of one try is the same.
+    request to the provider while every retry of one try is the same. The order in which a request
+    names its invoices does not matter: it is one mail.
     """
     sha = hashlib.sha256(b"%d;" % rejections)
-    for key in keys:
+    for key in sorted(keys):
         encoded = encode(key)
         sha.update(b"%d:" % len(encoded))
         sha.update(encoded)

@@ -92,14 +92,14 @@ def address(text: str) -> Address:
 def invoice(
     invoice_id: str = "inv_1",
     customer: str | None = "cus_1",
-    due: str | None | Unset = "2026-12-01",
+    due: str | Unset | None = "2026-12-01",
     owes: int = 30000,
     total: int | None = None,
     currency: str = "USD",
     status: Status = Status.OPEN,
-    issued: str | None | Unset = UNSET,
-    zone: str | None | Unset = UNSET,
-    email: str | None | Unset = UNSET,
+    issued: str | Unset | None = UNSET,
+    zone: str | Unset | None = UNSET,
+    email: str | Unset | None = UNSET,
     seen: str | None = None,
     version: int | None = None,
 ) -> InvoiceObserved:
@@ -210,7 +210,9 @@ def observed_send(
     return SendObserved(customer, at(when), invoice_id, stage, thread, intent)
 
 
-def delivery(event: str = "delivered", id: str | None = None, permit: str | None = None) -> Delivery:
+def delivery(
+    event: str = "delivered", id: str | None = None, permit: str | None = None
+) -> Delivery:
     """A provider's word on a mail."""
     return Delivery("resend", event, id, None, permit)
 
@@ -224,7 +226,7 @@ def ask(
     token: int | None = None,
     facts: tuple[FactData, ...] = (),
 ) -> RequestPermit:
-    """A request for a permit; `key` is its Idempotency-Key, `override` the id of a human's action."""
+    """A request for a permit; `key` is its Idempotency-Key, `override` names a human's action."""
     command = RequestPermit(
         subject,
         by,

@@ -137,7 +137,7 @@ class Scenario:
             step = Fact(cast("FactData", step))
         if isinstance(step, Fact):
             step = ApplyFact(step, POLLER)
-        self.submit(step)
+        self.submit(cast("Command", step))
 
     def _numbered(self, command: Command) -> Command:
         if isinstance(command, Redeem | ReportOutcome | Lapse):

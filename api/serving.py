@@ -17,6 +17,7 @@ from typing import Any
 
 import psycopg
 import uvicorn
+from uvicorn.supervisors import Multiprocess
 from projections.schema import apply_schema
 from starlette.types import ASGIApp
 
@@ -124,8 +125,7 @@ def _serve_with_workers(
     os.environ[_TEST_CLOCK] = "1" if started.test_clock else "0"
     os.environ[_SECRET] = settings.secret.decode()
     config = _config("api.serving:worker_app", factory=True, workers=workers)
-    server = uvicorn.Server(config)
-    uvicorn.supervisors.Multiprocess(config, target=server.run, sockets=[listener]).run()
+    Multiprocess(config, sockets=[listener]).run()
 
 
 def _config(app: Any, factory: bool = False, workers: int = 1) -> uvicorn.Config:

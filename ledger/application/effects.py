@@ -81,9 +81,12 @@ class Outcome:
     def register(
         self, kind: str, external_id: str, event: type[Aggregate.Event], topic: str, **fields: Any
     ) -> None:
-        """Add the first event of a new aggregate."""
+        """Add the first event of a new aggregate, unless this outcome has it already."""
+        id_ = aggregate_id(kind, external_id)
+        if any(change.aggregate_id == id_ for change in self.changes):
+            return
         fields["originator_topic"] = topic
-        self.changes.append(Change(aggregate_id(kind, external_id), event, fields))
+        self.changes.append(Change(id_, event, fields))
 
 
 class Ids(TypedDict, total=False):

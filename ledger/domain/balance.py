@@ -24,6 +24,8 @@ class Snapshot:
     """What the billing system said at one moment; amounts in minor units, times UTC.
 
     `version` is the provider's own counter where it has one and then orders before the time.
+    `includes` names the money facts of the same instant or later that were taken in before it and
+    are in its amounts: only a snapshot that is dated by its arrival can tell.
     """
 
     customer_id: str
@@ -36,6 +38,12 @@ class Snapshot:
     due_on: date | None = None
     time_zone: str | None = None
     version: int | None = None
+    includes: tuple[str, ...] = ()
+
+    @property
+    def owed(self) -> int:
+        """What it says is owed: nothing where it says paid."""
+        return 0 if self.status is Status.PAID else self.amount_remaining
 
     def replaced_by(self, other: "Snapshot") -> bool:
         """Does `other` take this one's place? An older one never does (design D10).
@@ -47,8 +55,8 @@ class Snapshot:
             return other.version > self.version
         if other.observed_at != self.observed_at:
             return other.observed_at > self.observed_at
-        mine = (-self.amount_remaining, _ADVANCEMENT[self.status])
-        theirs = (-other.amount_remaining, _ADVANCEMENT[other.status])
+        mine = (-self.owed, _ADVANCEMENT[self.status])
+        theirs = (-other.owed, _ADVANCEMENT[other.status])
         return theirs >= mine
 
 
@@ -78,6 +86,11 @@ class MoneyFact:
     at: datetime
 
     @property
+    def key(self) -> str:
+        """What tells it from every other fact about the invoice's money."""
+        return f"{self.state}:{self.name}"
+
+    @property
     def effect(self) -> int:
         """How it changes the balance: payments and credits lower it, a reversal raises it."""
         if self.state in (PaymentState.SUCCEEDED, CREDIT, CREDIT_TAKEN_BACK):
@@ -91,9 +104,12 @@ def balance(snapshot: Snapshot, facts: Iterable[MoneyFact]) -> int:
     A fact dated before the snapshot is already in it; one at the same instant or later changes
     the balance (design D10 and the contract's section on money).
     """
-    base = 0 if snapshot.status is Status.PAID else snapshot.amount_remaining
-    later = sum(fact.effect for fact in facts if fact.at >= snapshot.observed_at)
-    return max(0, base + later)
+    later = sum(
+        fact.effect
+        for fact in facts
+        if fact.at >= snapshot.observed_at and fact.key not in snapshot.includes
+    )
+    return max(0, snapshot.owed + later)
 
 
 def effective_status(snapshot: Snapshot, owed: int) -> Status:

@@ -102,7 +102,7 @@ class Invoice(Aggregate):
         in_flight_until: datetime | None
 
         def apply(self, aggregate: "Invoice") -> None:
-            aggregate.money[f"{self.fact.state}:{self.fact.name}"] = self.fact
+            aggregate.money[self.fact.key] = self.fact
             if self.in_flight_until is not None:
                 aggregate.overtake("a payment is in flight")
             if self.standing is not None:

@@ -1,5 +1,6 @@
 """Facts about invoices: snapshots, payments, credits, refunds, failed attempts and holds."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from ledger.application.effects import Outcome
@@ -28,8 +29,6 @@ from ledger.domain.hold import Hold, HoldBook
 from ledger.domain.identity import Address, customer_known_by
 from ledger.domain.invoice import Invoice, Standing, next_standing
 
-INSTANT = timedelta(microseconds=1)
-
 
 def observed(world: World, fact: Fact, data: InvoiceObserved) -> Outcome:
     """Take a snapshot in; an older one than the one on record changes nothing (design D10)."""
@@ -44,11 +43,11 @@ def observed(world: World, fact: Fact, data: InvoiceObserved) -> Outcome:
         )
     snapshot = _merged(world, invoice, before, data, customer_id, fact.time)
     outcome = Outcome(result="applied", invoice_id=data.invoice_id, customer_id=customer_id)
-    if before is not None and not before.replaced_by(snapshot):
+    dated_by_arrival = data.observed_at is None and fact.time is None and data.version is None
+    if before is not None and not dated_by_arrival and not before.replaced_by(snapshot):
         outcome.result = "stale"
         return outcome
-    if before is not None and before.observed_at == snapshot.observed_at and snapshot == before:
-        outcome.result = "applied"
+    if snapshot == before:
         return outcome
     ensure_customer(world, outcome, customer_id)
     if invoice is None:
@@ -135,35 +134,36 @@ def _merged(
     event_time: datetime | None,
 ) -> Snapshot:
     """The snapshot with what was left out taken from the one before."""
-    observed_at = data.observed_at or event_time or _arrival(world, invoice)
+    observed_at = data.observed_at or event_time
     issued_on, due_on, zone = data.issued_on, data.due_on, data.time_zone
-    return Snapshot(
+    snapshot = Snapshot(
         customer_id=customer_id,
         currency=data.currency,
         total=data.total,
         amount_remaining=data.amount_remaining,
         status=data.status,
-        observed_at=observed_at,
+        observed_at=observed_at or world.now,
         issued_on=(before.issued_on if before else None) if issued_on is UNSET else issued_on,
         due_on=(before.due_on if before else None) if due_on is UNSET else due_on,
         time_zone=(before.time_zone if before else None) if isinstance(zone, Unset) else zone,
         version=data.version,
     )
+    return snapshot if observed_at is not None else _dated_by_arrival(snapshot, invoice)
 
 
-def _arrival(world: World, invoice: Invoice | None) -> datetime:
-    """The time of a snapshot that names none: now, and after everything taken in before it.
+def _dated_by_arrival(snapshot: Snapshot, invoice: Invoice | None) -> Snapshot:
+    """A snapshot that names no time is of now, and later than everything taken in before it.
 
-    Without the second half a snapshot taken in within the same tick of the clock as an earlier
-    fact would be a tie, and of a tie the smaller balance stands (design D10).
+    Facts of this same tick of the clock are in its amounts; without a note of them they would be
+    ties, which lower the balance once more (design D10).
     """
     if invoice is None:
-        return world.now
-    known = [fact.at for fact in invoice.money.values()]
+        return snapshot
+    at = snapshot.observed_at
     if invoice.snapshot is not None:
-        known.append(invoice.snapshot.observed_at)
-    latest = max(known, default=None)
-    return world.now if latest is None or latest < world.now else latest + INSTANT
+        at = max(at, invoice.snapshot.observed_at)
+    known = sorted(key for key, fact in invoice.money.items() if fact.at >= at)
+    return replace(snapshot, observed_at=at, includes=tuple(known))
 
 
 def _money(
@@ -176,7 +176,7 @@ def _money(
     snapshot = invoice.snapshot if invoice else None
     at = fact.time or max(world.now, snapshot.observed_at if snapshot else world.now)
     money = MoneyFact(name, state, amount, at)
-    known = invoice.money.get(f"{state}:{name}") if invoice else None
+    known = invoice.money.get(money.key) if invoice else None
     if known is not None and (known.at, known.amount) <= (at, amount):
         outcome.result = "duplicate"
         return outcome

@@ -1,4 +1,4 @@
-"""Group commit: collects waiting commands, decides them under one lock, commits once (design D4)."""
+"""Group commit: collects waiting commands, decides them under one lock, commits once (D4)."""
 
 import asyncio
 import logging
@@ -12,9 +12,9 @@ from ledger.application.answers import Answer
 from ledger.application.cache import AggregateCache
 from ledger.application.clock import stopwatch
 from ledger.application.ports import (
-    Batch,
     CommitUncertain,
     Head,
+    NotBegun,
     StoreUnavailable,
     WriterSession,
 )
@@ -102,7 +102,7 @@ class Engine:
             await self._task
 
     async def submit(self, command: Command) -> Answer:
-        """The answer to one command, committed. 503 where the queue is full or the store is down."""
+        """The answer to one command, committed; 503 where the queue is full or the store down."""
         return await self.enqueue(command)
 
     async def submit_all(self, commands: Sequence[Command]) -> list[Answer]:
@@ -173,7 +173,14 @@ class Engine:
                 ticket.future.set_result(answer)
 
     async def _rerun(self, tickets: list[_Ticket], error: Exception) -> list[Answer]:
-        """After a failure decide one by one, so that only the culprit fails (design D4)."""
+        """After a failure decide one by one, so that only the culprit fails (design D4).
+
+        Not where trying again would only wait as long again, nor where the batch may be in the
+        log: to decide it again would call its own grants duplicates.
+        """
+        if isinstance(error, NotBegun | CommitUncertain):
+            self.counters.unavailable += len(tickets)
+            return [answers.unavailable(f"the store does not answer: {error}")] * len(tickets)
         if not isinstance(error, StoreUnavailable):
             _log.warning("a batch of %d is decided one by one: %r", len(tickets), error)
         self.counters.reruns += 1
@@ -223,9 +230,8 @@ class Engine:
             else:
                 await self._session.rollback()
         except CommitUncertain as error:
-            if work is None or not await self._look_again(work.batch):
-                self._forget(work)
-                raise StoreUnavailable(str(error)) from error
+            assert work is not None
+            await self._look_again(work, error)
         except BaseException:
             self._forget(work)
             await self._session.rollback()
@@ -253,13 +259,23 @@ class Engine:
         events = await self._session.events_since(cache.position, self.limits.catch_up)
         cache.catch_up(events, head.position)
 
-    async def _look_again(self, batch: Batch) -> bool:
-        """A lost acknowledgement: ask inside the lock whether the batch is in the log (D4)."""
+    async def _look_again(self, work: deciding.Work, lost: CommitUncertain) -> None:
+        """A lost acknowledgement: ask inside the lock whether the batch is in the log (D4).
+
+        Raises StoreUnavailable where it is not, and CommitUncertain where nobody can tell.
+        """
         _log.warning("the acknowledgement of a commit was lost; looking again under the lock")
+        committed = False
         try:
-            return await self._session.committed(batch)
+            committed = await self._session.committed(work.batch)
+        except StoreUnavailable:
+            raise lost from None
         finally:
+            if not committed:
+                self._forget(work)
             await self._session.rollback()
+        if not committed:
+            raise StoreUnavailable(str(lost)) from lost
 
     def _forget(self, work: deciding.Work | None) -> None:
         if work is None:

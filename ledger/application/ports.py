@@ -17,6 +17,10 @@ class StoreUnavailable(Exception):
     """The store did not answer in time; nothing is known to have been granted (fail closed)."""
 
 
+class NotBegun(StoreUnavailable):
+    """No connection or no writer lock was to be had in time: no decision was even tried."""
+
+
 class CommitUncertain(StoreUnavailable):
     """The connection was lost while committing: it may have happened; look again under the lock."""
 
@@ -147,7 +151,7 @@ class WriterSession(Protocol):
     async def begin(self) -> Head:
         """Start a transaction, take the writer lock, and read head and time after it.
 
-        Raises StoreUnavailable.
+        Raises NotBegun.
         """
 
     async def load(self, need: Need) -> Loaded:

@@ -21,6 +21,7 @@ from ledger.application.ports import (
     Head,
     Loaded,
     Need,
+    NotBegun,
     StoreRefused,
     StoreUnavailable,
 )
@@ -37,6 +38,7 @@ _REFUSED = (
     psycopg.errors.IntegrityError,
     psycopg.errors.ProgrammingError,
 )
+_TOO_LONG = (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled, TimeoutError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,22 +78,29 @@ class PostgresWriter:
         self._timeouts = timeouts or Timeouts()
         self._connection: AsyncConnection[Any] | None = None
         self._months: set[tuple[int, int]] = set()
+        self._month_seen: tuple[int, int] | None = None
         self._last_hash = GENESIS
         self._open = False
 
     async def begin(self) -> Head:
-        """Start a transaction, take the writer lock, and read head and time after it."""
-        for attempt in (1, 2):
-            try:
-                return await self._begin()
-            except StoreUnavailable:
-                if attempt == 2:
-                    raise
-        raise AssertionError
+        """Start a transaction, take the writer lock, and read head and time after it.
+
+        Tried a second time where the connection had been idle and turned out to be broken.
+        """
+        reused = self._connection is not None and not self._connection.closed
+        try:
+            return await self._begin()
+        except StoreUnavailable as error:
+            if not reused or isinstance(error.__cause__, _TOO_LONG):
+                raise NotBegun(str(error)) from error
+        try:
+            return await self._begin()
+        except StoreUnavailable as error:
+            raise NotBegun(str(error)) from error
 
     async def _begin(self) -> Head:
         connection = await self._connected()
-        async with self._answering():
+        async with self._answering(self._timeouts.lock + self._timeouts.connect):
             cursor = AsyncClientCursor(connection)
             await cursor.execute(statement("log", "begin"))
             cursor.nextset()
@@ -140,6 +149,8 @@ class PostgresWriter:
             await self._drop()
             raise CommitUncertain(type(error).__name__) from error
         self._open = False
+        if self._month_seen is not None:
+            self._months.add(self._month_seen)
 
     async def committed(self, batch: Batch) -> bool:
         """Under the lock of a new transaction: did that batch commit?"""
@@ -194,10 +205,10 @@ class PostgresWriter:
         return self._connection
 
     @asynccontextmanager
-    async def _answering(self) -> AsyncIterator[None]:
+    async def _answering(self, limit: int | None = None) -> AsyncIterator[None]:
         """Turn every failure within the transaction into StoreUnavailable, and start afresh."""
         try:
-            async with asyncio.timeout(self._timeouts.answer / 1000):
+            async with asyncio.timeout((limit or self._timeouts.answer) / 1000):
                 yield
         except _REFUSED as error:
             raise StoreRefused(str(error)) from error
@@ -206,13 +217,19 @@ class PostgresWriter:
             raise StoreUnavailable(f"{type(error).__name__}") from error
 
     async def _ensure_month(self, connection: AsyncConnection[Any], now: datetime) -> None:
-        """Make the part of the decision log for this month, on demand (design D11)."""
-        month = (now.year, now.month)
-        if month in self._months:
+        """Make the part of the decision log for this month, on demand (design D11).
+
+        It counts as made only once a transaction committed: a rollback takes it away again.
+        """
+        self._month_seen = (now.year, now.month)
+        if self._month_seen in self._months:
             return
-        async with self._answering():
-            await connection.execute(statement("log", "ensure_decision_part"), {"at": now})
-        self._months.add(month)
+        try:
+            async with self._answering():
+                await connection.execute(statement("log", "ensure_decision_part"), {"at": now})
+        except StoreRefused:
+            await self.rollback()
+            raise
 
     async def _drop(self) -> None:
         connection, self._connection, self._open = self._connection, None, False

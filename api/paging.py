@@ -32,14 +32,15 @@ class Cadence:
 
     `poll`: between looks at the outbox; `timeout`: for one target to take one message; `claim`:
     until another pager may try what this one has not settled, so more than `timeout`; `drill`: how
-    long a drill waits for a pager that works on it already; `at_once`: how many pages leave at the
-    same time, a number.
+    long a drill waits for a pager that works on it already; `farewell`: how long `stop` waits for
+    messages on their way; `at_once`: how many pages leave at the same time, a number.
     """
 
     poll: float = 1.0
     timeout: float = 20.0
     claim: float = 60.0
     drill: float = 90.0
+    farewell: float = 5.0
     at_once: int = 4
     backoff: Backoff = field(default_factory=Backoff)
 
@@ -104,7 +105,10 @@ class Pager:
                 await self._finish()
 
     async def stop(self) -> None:
-        """End `run` when the messages on their way have arrived or timed out."""
+        """End `run`, with a moment for the messages on their way.
+
+        What does not arrive in it is tried again when its claim has run out, by whoever runs then.
+        """
         self._stopping.set()
         self.wake()
         async with self._running:
@@ -244,7 +248,7 @@ class Pager:
 
     async def _finish(self) -> None:
         if self._deliveries:
-            await asyncio.wait(self._deliveries, timeout=self._cadence.timeout + 2)
+            await asyncio.wait(self._deliveries, timeout=self._cadence.farewell)
         late = list(self._deliveries)
         for delivery in late:
             delivery.cancel()

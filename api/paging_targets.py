@@ -5,6 +5,7 @@ import copy
 import hashlib
 import logging
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -142,7 +143,10 @@ def targets_of(urls: Sequence[str]) -> list[Target]:
         return []
     _quieten()
     places = {url: place for place, url in reversed(list(enumerate(urls, start=1)))}
-    return [Target(url, places[url]) for url in dict.fromkeys(urls)]
+    with warnings.catch_warnings():
+        # At its first URL Apprise loads every service it knows; one imports a deprecated module.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return [Target(url, places[url]) for url in dict.fromkeys(urls)]
 
 
 def _quieten() -> None:

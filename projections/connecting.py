@@ -1,0 +1,32 @@
+"""Connections of the read side's own workers, and the settings they run under."""
+
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+from psycopg import AsyncConnection
+
+_SETTINGS = {
+    # A lost commit is taken in again from the checkpoint, which was lost with it.
+    "synchronous_commit": "off",
+    "timezone": "UTC",
+    # A statement that was planned while its tables were empty must not keep such a plan.
+    "enable_seqscan": "off",
+    "plan_cache_mode": "force_generic_plan",
+    "jit": "off",
+    "work_mem": "32MB",
+    "lock_timeout": "5s",
+    "statement_timeout": "60s",
+    "idle_in_transaction_session_timeout": "60s",
+}
+
+
+async def connect(conninfo: str, purpose: str) -> AbstractAsyncContextManager[AsyncConnection[Any]]:
+    """A connection in autocommit, closed at the end of the block. Raises psycopg.Error."""
+    return await AsyncConnection.connect(
+        conninfo,
+        autocommit=True,
+        prepare_threshold=1,
+        options=" ".join(f"-c {name}={value}" for name, value in _SETTINGS.items()),
+        tcp_user_timeout=20_000,
+        application_name=f"send-ledger {purpose}",
+    )

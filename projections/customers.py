@@ -1,0 +1,23 @@
+"""The read model `customers`: breakers, holds, addresses, merges, and the mails in the windows."""
+
+from typing import Any
+
+from psycopg import AsyncConnection
+
+from projections.generations import entered
+from projections.read_model import ReadModel
+from projections.statements import statement
+
+CUSTOMERS = ReadModel(
+    name="customers",
+    version=1,
+    tables=("customers", "mails", "merged"),
+    steps=("merges", "fold", "grants", "outcomes"),
+)
+
+
+async def open_breakers(connection: AsyncConnection[Any]) -> list[str]:
+    """The ids of the customers whose breaker is open, in order. Raises psycopg.Error."""
+    async with entered(connection):
+        cursor = await connection.execute(statement("customers", "open_breakers"))
+        return [row[0] for row in await cursor.fetchall()]

@@ -1,0 +1,121 @@
+"""What is newly due, grouped by customer, with who cannot be mailed now (contract: due)."""
+
+import base64
+import binascii
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+from psycopg import AsyncConnection
+
+from ledger.domain.policy import Policy
+from projections.generations import entered
+from projections.statements import statement
+
+
+class BadCursor(ValueError):
+    """The cursor is not one that an earlier page answered with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """Why a customer cannot be mailed now, and from when on they can (UTC), where it is known.
+
+    `on_hold`, `address_on_hold`, `breaker_open` or `cap_reached`: the first in the order of the
+    guards (design D12).
+    """
+
+    code: str
+    available_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class DueCustomer:
+    """A customer with something newly due.
+
+    Each of `invoices` has `invoice_id`, `cycle`, `stage`, `days_past_due`, `amount_remaining`
+    (minor units) and `currency`; the one that waits longest comes first.
+    """
+
+    customer_id: str
+    email: str | None
+    withheld: Withheld | None
+    invoices: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class DuePage:
+    """A page; `next` is the cursor of the one after it, `as_of` the position it is true of."""
+
+    items: list[DueCustomer]
+    next: str | None
+    as_of: int
+
+
+async def due(
+    connection: AsyncConnection[Any],
+    *,
+    now: datetime,
+    policy: Policy,
+    stage: str | None = None,
+    limit: int = 100,
+    cursor: str | None = None,
+    ready: bool = False,
+) -> DuePage:
+    """Up to `limit` customers with invoices newly due at `now` (UTC), who wait longest first.
+
+    `stage` lists only invoices of which that stage is due; `ready` leaves out customers who cannot
+    be mailed now. Raises BadCursor, psycopg.Error.
+    """
+    after_at, after_id = _read_cursor(cursor)
+    values = {
+        "now": now,
+        "after_at": after_at,
+        "after_id": after_id,
+        "outreach_per_day": policy.outreach_per_day,
+        "stage": stage,
+        "ready": ready,
+        "limit": limit + 1,
+    }
+    async with entered(connection):
+        found = await connection.execute(statement("due", "page"), values, prepare=True)
+        rows = await found.fetchall()
+    as_of = rows[0][0] or 0
+    listed = [row[1:] for row in rows if row[1] is not None]
+    following = None
+    if len(listed) > limit:
+        following = _write_cursor(*listed[limit - 1][:2])
+    return DuePage([_customer(*row) for row in listed[:limit]], following, as_of)
+
+
+def _customer(
+    due_at: datetime,
+    customer_id: str,
+    email: str | None,
+    code: str | None,
+    available_at: datetime | None,
+    invoices: list[dict[str, Any]],
+) -> DueCustomer:
+    withheld = None if code is None else Withheld(code, available_at)
+    return DueCustomer(customer_id, email, withheld, invoices)
+
+
+def _write_cursor(due_at: datetime, customer_id: str) -> str:
+    text = orjson.dumps([due_at.astimezone(UTC).isoformat(), customer_id])
+    return base64.urlsafe_b64encode(text).decode().rstrip("=")
+
+
+def _read_cursor(cursor: str | None) -> tuple[datetime | str, str]:
+    """Where to go on: the instant and the customer that the page before ended with."""
+    if cursor is None:
+        return "-infinity", ""
+    try:
+        text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        due_at, customer_id = orjson.loads(text)
+        at = datetime.fromisoformat(due_at)
+    except (ValueError, TypeError, binascii.Error) as error:
+        raise BadCursor("this cursor was not given out by the list of what is due") from error
+    if at.tzinfo is None or not isinstance(customer_id, str) or "\0" in customer_id:
+        raise BadCursor("this cursor was not given out by the list of what is due")
+    return at, customer_id

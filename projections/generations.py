@@ -1,0 +1,90 @@
+"""Generations of read models: a schema each, made, filled range by range, and read from."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from psycopg import AsyncConnection
+from psycopg.types.json import Jsonb
+
+from ledger.domain.policy import Policy
+from projections.read_model import ReadModel
+from projections.statements import composed, one, statement
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """One generation of a read model."""
+
+    model: ReadModel
+    number: int
+
+    @property
+    def schema(self) -> str:
+        """The schema that holds its tables: as `projection_schema` in SQL says."""
+        return f"projection_{self.model.name}_{self.number}"
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """The values that name it in statements."""
+        return {"name": self.model.name, "generation": self.number}
+
+
+async def add_generation(
+    connection: AsyncConnection[Any], model: ReadModel, policy: Policy
+) -> Generation:
+    """A new, empty generation that nobody reads yet; within the caller's transaction."""
+    digest = model.policy_digest(policy)
+    row = await one(
+        connection,
+        "control",
+        "add_generation",
+        name=model.name,
+        version=model.version,
+        policy=digest,
+    )
+    generation = Generation(model, row[0])
+    await connection.execute(composed("control", "create_schema", schema=generation.schema))
+    await one(connection, "control", "enter", **generation.key)
+    await connection.execute(statement("shared", "create"))
+    await connection.execute(statement(model.name, "create"))
+    if model.settings is not None:
+        values = model.settings(policy)
+        for name, value in values.items():
+            if isinstance(value, dict):
+                values[name] = Jsonb(value)
+        await connection.execute(statement(model.name, "policy"), values)
+    return generation
+
+
+async def apply_range(
+    connection: AsyncConnection[Any], generation: Generation, after: int, upto: int
+) -> None:
+    """Take the positions (after, upto] in and move the checkpoint, in the caller's transaction.
+
+    Raises psycopg.Error.
+    """
+    await connection.execute(statement("control", "enter"), generation.key)
+    for step in generation.model.steps:
+        await connection.execute(
+            statement(generation.model.name, step), {"after": after, "upto": upto}
+        )
+    await connection.execute(
+        statement("control", "checkpoint"), {**generation.key, "position": upto}
+    )
+
+
+async def head_of_log(connection: AsyncConnection[Any]) -> int:
+    """The position of the last event, 0 in an empty log."""
+    row = await one(connection, "control", "head")
+    position: int = row[0]
+    return position
+
+
+@asynccontextmanager
+async def entered(connection: AsyncConnection[Any]) -> AsyncIterator[None]:
+    """A transaction in which the tables of every live read model go by their plain names."""
+    async with connection.transaction():
+        await connection.execute(statement("control", "enter_all"))
+        yield

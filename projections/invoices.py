@@ -1,0 +1,29 @@
+"""The read model `invoices`: the state of each invoice, and from when on it is newly due (D7)."""
+
+from typing import Any
+
+from ledger.domain.policy import Policy
+from projections.read_model import ReadModel
+
+
+def stage_settings(policy: Policy) -> dict[str, Any]:
+    """The part of the policy that decides when an invoice is newly due."""
+    return {
+        "time_zone": policy.time_zone,
+        "stage_names": [stage.name for stage in policy.stages],
+        "stage_days": [stage.days for stage in policy.stages],
+        "stage_floors": [stage.floor_percent for stage in policy.stages],
+        "gap_days": policy.days_between_reminders,
+        "catch_up": policy.catch_up,
+        "adopt_before": policy.adopt_before,
+        "smallest_amounts": dict(policy.smallest_amount_to_dun),
+    }
+
+
+INVOICES = ReadModel(
+    name="invoices",
+    version=1,
+    tables=("invoices", "merged", "policy"),
+    steps=("merges", "fold", "probes"),
+    settings=stage_settings,
+)

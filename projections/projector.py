@@ -1,0 +1,312 @@
+"""Keeps the live read models up to date: a supervised task on a connection of its own (D15)."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection
+
+from ledger.application.clock import stopwatch
+from projections.catching_up import (
+    RANGE,
+    UnappliableEvent,
+    blames_the_event,
+    isolate,
+    take_in,
+)
+from projections.connecting import connect
+from projections.models import MODELS
+from projections.read_model import ReadModel
+from projections.statements import one
+
+_log = logging.getLogger("projections.projector")
+
+_LONGEST_PAUSE = 5.0
+_SHORTEST_LOOK = 0.005
+_LONGEST_LOOK = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A read model that failed at an event, or has been behind for long (`lag`, seconds).
+
+    `key` is stable for one happening: it dedupes the alert.
+    """
+
+    name: str
+    position: int
+    lag: float
+    reason: str
+
+    @property
+    def key(self) -> str:
+        """The dedupe key of the `projection_lag` alert."""
+        return f"projection_lag:{self.name}:{self.position}"
+
+
+Alert = Callable[[Trouble], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a read model is, as this process last saw it; times of the stopwatch."""
+
+    position: int = 0
+    behind_since: float | None = None
+    failed_position: int | None = None
+    retry_at: float = 0.0
+    told: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Rhythm:
+    """How often the projector works, in seconds.
+
+    It looks every `idle` seconds, and `interval` after its last work when it was woken; a waiting
+    reader makes it work at once. A failed read model is tried again after `retry`; one that has
+    been behind for `alert_after` raises an alert.
+    """
+
+    interval: float = 0.25
+    idle: float = 1.0
+    retry: float = 30.0
+    alert_after: float = 60.0
+
+
+class Projector:
+    """Takes the log into every live read model; several processes may each run one."""
+
+    def __init__(
+        self,
+        conninfo: str,
+        *,
+        alert: Alert | None = None,
+        rhythm: Rhythm | None = None,
+        models: tuple[ReadModel, ...] = tuple(MODELS.values()),
+        most: int = RANGE,
+    ) -> None:
+        self.rhythm = rhythm or Rhythm()
+        self.head = 0
+        self.rounds = 0
+        self.progress = {model.name: Progress() for model in models}
+        self._conninfo = conninfo
+        self._alert = alert
+        self._models = models
+        self._most = most
+        self._waiters: list[tuple[int, asyncio.Future[None]]] = []
+        self._signal = asyncio.Event()
+        self._woken = True
+        self._closing = False
+        self._last_round = -_LONGEST_PAUSE
+        self._look_again = 0.0
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Begin; the database may be away, then it is tried again until it answers."""
+        self._task = asyncio.create_task(self._supervise(), name="projector")
+
+    async def stop(self) -> None:
+        """End after the range at hand."""
+        self._closing = True
+        self._signal.set()
+        if self._task is not None:
+            await self._task
+        for _, future in self._waiters:
+            if not future.done():
+                future.set_result(None)
+
+    def wake(self) -> None:
+        """Say that the log has grown; cheap enough to be called at every commit."""
+        if not self._woken:
+            self._woken = True
+            self._signal.set()
+
+    @property
+    def position(self) -> int:
+        """The position that every read model has passed, as far as this process knows."""
+        return min((p.position for p in self.progress.values()), default=self.head)
+
+    @property
+    def lag(self) -> float:
+        """For how many seconds the slowest read model has been behind the log; 0: none is."""
+        return max((self._lag_of(p) for p in self.progress.values()), default=0.0)
+
+    def lag_of(self, name: str) -> float:
+        """For how many seconds this read model has been behind the log."""
+        return self._lag_of(self.progress[name])
+
+    async def wait_for(self, position: int, timeout: float) -> float:
+        """Wait until every read model has passed the position, at most `timeout` seconds.
+
+        Answers 0, or for how many seconds the slowest has been behind; at once where a read model
+        has failed and so will not come.
+        """
+        if self.position >= position:
+            return 0.0
+        since = stopwatch()
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        waiter = (position, future)
+        self._waiters.append(waiter)
+        self._look_again = 0.0
+        self._signal.set()
+        try:
+            await asyncio.wait_for(future, timeout)
+        except TimeoutError:
+            pass
+        finally:
+            if waiter in self._waiters:
+                self._waiters.remove(waiter)
+        if self.position >= position:
+            return 0.0
+        return max(self.lag, stopwatch() - since, 0.001)
+
+    async def _supervise(self) -> None:
+        """Work until stopped, whatever happens: a failure costs a pause and a new connection."""
+        pause = 0.1
+        while not self._closing:
+            try:
+                async with await connect(self._conninfo, "projector") as connection:
+                    while not self._closing:
+                        await self._rest()
+                        await self._round(connection)
+                        pause = 0.1
+            except (psycopg.Error, OSError) as error:
+                _log.warning("the projector lost its database: %s", type(error).__name__)
+            except Exception:
+                _log.exception("the projector failed in a way that was not foreseen")
+            if not self._closing:
+                await self._sleep(pause)
+                pause = min(pause * 2, _LONGEST_PAUSE)
+
+    async def _sleep(self, seconds: float) -> None:
+        """Sleep, but not past the call to stop."""
+        until = stopwatch() + seconds
+        while not self._closing and (left := until - stopwatch()) > 0:
+            await self._signalled(left)
+
+    async def _rest(self) -> None:
+        """Until the next round is due: at once for a reader who waits, else by the rhythm."""
+        while not self._closing:
+            if self._waiters:
+                pause = self._look_again
+            else:
+                every = self.rhythm.interval if self._woken else self.rhythm.idle
+                pause = self._last_round + every - stopwatch()
+            if pause <= 0:
+                return
+            if not await self._signalled(pause):
+                return
+
+    async def _signalled(self, seconds: float) -> bool:
+        self._signal.clear()
+        try:
+            await asyncio.wait_for(self._signal.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    async def _round(self, connection: AsyncConnection[Any]) -> None:
+        """Take in what there is; where another process is at it, look again soon."""
+        self._woken = False
+        row = await one(connection, "control", "watch")
+        self.head, found = row
+        for name, (position, failed) in found.items():
+            if name in self.progress:
+                self._saw(name, position, failed)
+        moved = False
+        for model in self._models:
+            if model.name in found:
+                moved = await self._advance(connection, model) or moved
+        self.rounds += 1
+        self._last_round = stopwatch()
+        if moved:
+            self._look_again = 0.0
+        else:
+            self._look_again = min(max(_SHORTEST_LOOK, self._look_again * 2), _LONGEST_LOOK)
+        self._woken = self._woken or self.position < self.head
+        self._answer_waiters()
+        await self._raise_alerts()
+
+    async def _advance(self, connection: AsyncConnection[Any], model: ReadModel) -> bool:
+        """Take ranges in until the log's end as of the last look; did anything move?"""
+        progress = self.progress[model.name]
+        if progress.failed_position is not None and stopwatch() < progress.retry_at:
+            return False
+        before = progress.position
+        while progress.position < self.head and not self._closing:
+            taken = None
+            try:
+                taken = await take_in(connection, model, self._most)
+            except psycopg.Error as error:
+                if not blames_the_event(error):
+                    raise
+                _log.warning("a range of %s failed: %s", model.name, type(error).__name__)
+                if not await self._isolated(connection, model):
+                    break
+                continue
+            if taken is None:
+                break
+            self._saw(model.name, taken.position, None)
+        return progress.position > before
+
+    async def _isolated(self, connection: AsyncConnection[Any], model: ReadModel) -> bool:
+        """Find the event at fault; True where the failure did not come again."""
+        try:
+            await isolate(connection, model, self._most)
+        except UnappliableEvent as failure:
+            _log.error("%s", failure)
+            self._saw(model.name, failure.position - 1, failure.position)
+            self.progress[model.name].retry_at = stopwatch() + self.rhythm.retry
+            return False
+        return True
+
+    def _saw(self, name: str, position: int, failed_position: int | None) -> None:
+        progress = self.progress[name]
+        progress.position = max(progress.position, position)
+        progress.failed_position = failed_position
+        if progress.position >= self.head:
+            progress.behind_since = None
+            progress.told.clear()
+        elif progress.behind_since is None:
+            progress.behind_since = stopwatch()
+
+    def _answer_waiters(self) -> None:
+        """Those whose position has been passed, and those who would wait for a failed one."""
+        healthy = [p.position for p in self.progress.values() if p.failed_position is None]
+        reached = min(healthy, default=self.head)
+        waiting = []
+        for position, future in self._waiters:
+            if position > reached:
+                waiting.append((position, future))
+            elif not future.done():
+                future.set_result(None)
+        self._waiters = waiting
+
+    async def _raise_alerts(self) -> None:
+        for name, progress in self.progress.items():
+            lag = self._lag_of(progress)
+            if progress.failed_position is not None:
+                reason = f"it cannot take in the event at position {progress.failed_position}"
+                await self._tell(Trouble(name, progress.failed_position, lag, reason))
+            elif lag >= self.rhythm.alert_after:
+                await self._tell(Trouble(name, progress.position, lag, f"it is {lag:.0f} s behind"))
+
+    async def _tell(self, trouble: Trouble) -> None:
+        """Raise the alert, once for each time that a read model falls behind."""
+        told = self.progress[trouble.name].told
+        kind = "failed" if self.progress[trouble.name].failed_position is not None else "behind"
+        if self._alert is None or kind in told:
+            return
+        try:
+            await self._alert(trouble)
+        except Exception:
+            _log.exception("the alert about read model %s could not be raised", trouble.name)
+        else:
+            told.add(kind)
+
+    @staticmethod
+    def _lag_of(progress: Progress) -> float:
+        return 0.0 if progress.behind_since is None else stopwatch() - progress.behind_since

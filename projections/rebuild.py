@@ -1,0 +1,163 @@
+"""Rebuilds a read model beside the live one, and switches by a pointer row (design D15).
+
+It reads the log and writes tables of its own: it can never page, mail or call out.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from psycopg import AsyncConnection
+
+from ledger.application.clock import stopwatch
+from ledger.domain.policy import Policy
+from projections.catching_up import RANGE
+from projections.connecting import connect
+from projections.generations import Generation, add_generation, apply_range, head_of_log
+from projections.models import MODELS, model_named
+from projections.read_model import ReadModel
+from projections.statements import composed, one, statement
+from projections.status import ProjectionStatus, status
+
+__all__ = ["ProjectionStatus", "RebuildRunning", "rebuild", "rebuild_outdated", "status"]
+
+_log = logging.getLogger("projections.rebuild")
+
+_REBUILD_KEY = 720_341_288
+_DROP_TRIES_FOR = 10.0
+Progress = Callable[[int, int], None]
+"""Called after each range with the positions done and their total."""
+
+
+class RebuildRunning(RuntimeError):
+    """Another process is rebuilding this read model."""
+
+
+async def rebuild(
+    conninfo: str,
+    name: str,
+    policy: Policy,
+    progress: Progress | None = None,
+    most: int = RANGE,
+) -> Generation:
+    """Build a new generation from the log's beginning, make it the live one, drop the old one.
+
+    Each range of `most` positions is a transaction, so memory and locks are bounded. One that was
+    interrupted is taken up where it stopped. The live generation serves until the switch, which
+    never takes a reader back to an earlier position. Raises UnknownReadModel, RebuildRunning,
+    psycopg.Error.
+    """
+    model = model_named(name)
+    async with await connect(conninfo, f"rebuild {name}") as connection:
+        row = await one(connection, "control", "try_rebuild", key=_REBUILD_KEY, name=name)
+        if not row[0]:
+            raise RebuildRunning(f"read model {name} is being rebuilt already")
+        generation = await _begin(connection, model, policy)
+        await _fill(connection, generation, most, progress or _silent)
+        old = await _switch(connection, generation, most)
+        await _drop_when_unread(connection, old)
+    return generation
+
+
+async def rebuild_outdated(
+    conninfo: str, policy: Policy, progress: Callable[[str, int, int], None] | None = None
+) -> list[str]:
+    """Rebuild what an older version or another policy left; answers the names.
+
+    `progress` hears the name, the positions done and their total. One that another process is
+    rebuilding is left to it. Raises psycopg.Error.
+    """
+    async with await connect(conninfo, "projections") as connection:
+        cursor = await connection.execute(statement("control", "live"))
+        live = await cursor.fetchall()
+    done = []
+    for name, _, version, digest, *_ in live:
+        model = MODELS.get(name)
+        if model is None or (version, digest) == (model.version, model.policy_digest(policy)):
+            continue
+        with contextlib.suppress(RebuildRunning):
+            await rebuild(conninfo, name, policy, _named(name, progress))
+            done.append(name)
+    return done
+
+
+async def _begin(connection: AsyncConnection[Any], model: ReadModel, policy: Policy) -> Generation:
+    """A generation to fill: one that was interrupted, or a new one; other leftovers are dropped."""
+    cursor = await connection.execute(statement("control", "leftovers"), {"name": model.name})
+    found: Generation | None = None
+    for number, version, digest, state, _ in await cursor.fetchall():
+        generation = Generation(model, number)
+        same = (version, digest) == (model.version, model.policy_digest(policy))
+        if found is None and state == "building" and same:
+            found = generation
+        else:
+            await _drop_when_unread(connection, generation)
+    if found is not None:
+        return found
+    async with connection.transaction():
+        return await add_generation(connection, model, policy)
+
+
+async def _fill(
+    connection: AsyncConnection[Any], generation: Generation, most: int, progress: Progress
+) -> None:
+    """Take the log in until less than a range is left."""
+    while True:
+        position = (await one(connection, "control", "checkpoint_of", **generation.key))[0]
+        head = await head_of_log(connection)
+        progress(position, head)
+        if head - position < most:
+            return
+        async with connection.transaction():
+            await apply_range(connection, generation, position, position + most)
+
+
+async def _switch(
+    connection: AsyncConnection[Any], generation: Generation, most: int
+) -> Generation:
+    """Take the rest in and move the pointer, all in one transaction; answers the old generation."""
+    async with connection.transaction():
+        row = await one(connection, "control", "hold_live", name=generation.model.name)
+        old = Generation(generation.model, row[0])
+        position = (await one(connection, "control", "checkpoint_of", **generation.key))[0]
+        head = await head_of_log(connection)
+        while position < head:
+            upto = min(head, position + most)
+            await apply_range(connection, generation, position, upto)
+            position = upto
+        await connection.execute(statement("control", "point"), generation.key)
+        for each, state in ((old, "retired"), (generation, "live")):
+            await connection.execute(statement("control", "mark"), {**each.key, "state": state})
+    return old
+
+
+async def _drop_when_unread(connection: AsyncConnection[Any], generation: Generation) -> None:
+    """Drop a generation once nobody reads; where that takes long the next rebuild does it."""
+    deadline = stopwatch() + _DROP_TRIES_FOR
+    while True:
+        async with connection.transaction():
+            if (await one(connection, "control", "try_drop"))[0]:
+                dropped = composed("control", "drop_schema", schema=generation.schema)
+                await connection.execute(dropped)
+                await connection.execute(statement("control", "forget"), generation.key)
+                return
+        if stopwatch() > deadline:
+            _log.warning("%s is still being read; it is dropped later", generation.schema)
+            return
+        await asyncio.sleep(0.05)
+
+
+def _named(
+    name: str, progress: Callable[[str, int, int], None] | None
+) -> Callable[[int, int], None]:
+    def report(done: int, total: int) -> None:
+        if progress is not None:
+            progress(name, done, total)
+
+    return report
+
+
+def _silent(done: int, total: int) -> None:
+    """Nobody wants to hear of the progress."""

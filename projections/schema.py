@@ -1,0 +1,47 @@
+"""Brings the read side's own tables to this version; safe when several processes start at once."""
+
+import asyncio
+from typing import Any
+
+from psycopg import AsyncConnection
+
+from ledger.domain.policy import Policy
+from projections.generations import add_generation
+from projections.models import MODELS
+from projections.statements import one, statement
+
+SCHEMA_LOCK = 7_203_412_884
+
+
+async def prepare(conninfo: str, policy: Policy) -> None:
+    """Make what is missing: the list of generations, and a first one of each read model.
+
+    A generation of an older version, or of another policy, stays the live one: `rebuild_outdated`
+    replaces it. The ledger's own migrations come before. Raises psycopg.Error.
+    """
+    async with await AsyncConnection.connect(
+        conninfo, application_name="send-ledger projections"
+    ) as connection:
+        await prepare_on(connection, policy)
+
+
+async def prepare_on(connection: AsyncConnection[Any], policy: Policy) -> None:
+    """As `prepare`, over this connection."""
+    async with connection.transaction():
+        await one(connection, "control", "lock", key=SCHEMA_LOCK)
+        await connection.execute(statement("control", "create"))
+        cursor = await connection.execute(statement("control", "live"))
+        live = {row[0] for row in await cursor.fetchall()}
+        for name, model in MODELS.items():
+            if name in live:
+                continue
+            generation = await add_generation(connection, model, policy)
+            await connection.execute(
+                statement("control", "mark"), {**generation.key, "state": "live"}
+            )
+            await connection.execute(statement("control", "point"), generation.key)
+
+
+def prepare_projections(conninfo: str, policy: Policy) -> None:
+    """As `prepare`, for the command line."""
+    asyncio.run(prepare(conninfo, policy))

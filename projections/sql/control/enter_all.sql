@@ -1,0 +1,1 @@
+SELECT enter_projections()

@@ -1,0 +1,1 @@
+SELECT coalesce(max(e.position), 0) FROM events e WHERE e.partition = 0

@@ -1,0 +1,7 @@
+-- How far the log and the live read models are: what an idle projector looks at.
+SELECT (SELECT coalesce(max(e.position), 0) FROM events e WHERE e.partition = 0),
+    (
+        SELECT coalesce(json_object_agg(g.name, json_build_array(g.position, g.failed_position)), '{}')
+        FROM projections p JOIN projection_generations g USING (partition, name, generation)
+        WHERE p.partition = 0
+    )

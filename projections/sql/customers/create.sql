@@ -1,0 +1,131 @@
+-- Customers and their mails as the log tells of them: what says who cannot be mailed now (D8, D9).
+
+CREATE TABLE customers (
+    originator_id uuid PRIMARY KEY,
+    customer_id text COLLATE "C" NOT NULL UNIQUE,
+    addresses text[] NOT NULL,
+    held_addresses jsonb NOT NULL,
+    breaker_scope text,
+    breaker_opened_at timestamptz,
+    breaker_cause text,
+    held_indefinitely boolean NOT NULL,
+    held_until timestamptz,
+    merged_into text
+);
+COMMENT ON COLUMN customers.addresses IS 'Fingerprints of the addresses, the first preferred (design D18).';
+COMMENT ON COLUMN customers.held_addresses IS 'Fingerprints of addresses on hold, and why.';
+COMMENT ON COLUMN customers.held_until IS 'Until when reminders are held back; held_indefinitely: without end.';
+COMMENT ON COLUMN customers.merged_into IS 'The customer that this one turned out to be.';
+CREATE INDEX customers_with_open_breaker ON customers (customer_id)
+    WHERE breaker_scope IS NOT NULL AND merged_into IS NULL;
+
+CREATE TABLE mails (
+    permit_id uuid PRIMARY KEY,
+    customer_id text NOT NULL,
+    owner_id text COLLATE "C" NOT NULL,
+    kind text NOT NULL,
+    lane text NOT NULL,
+    sender text NOT NULL,
+    observed boolean NOT NULL,
+    redeem_required boolean NOT NULL,
+    granted_at timestamptz NOT NULL,
+    send_by timestamptz NOT NULL,
+    state text NOT NULL,
+    redeemed_at timestamptz,
+    settled_at timestamptz
+) WITH (fillfactor = 75);
+COMMENT ON TABLE mails IS 'Every permit and every mail that went out past the ledger.';
+COMMENT ON COLUMN mails.owner_id IS 'The customer that it counts for, after merges.';
+COMMENT ON COLUMN mails.observed IS 'It went out without a permit.';
+CREATE INDEX mails_by_owner ON mails (owner_id, send_by);
+CREATE INDEX mails_by_time ON mails (granted_at);
+
+-- From when a mail counts in the rolling windows, null if it does not: Permit.counts_at in SQL.
+CREATE FUNCTION counts_at(m mails) RETURNS timestamptz
+    LANGUAGE sql IMMUTABLE
+    AS $$
+        SELECT CASE m.state
+            WHEN 'rejected' THEN NULL
+            WHEN 'expired' THEN NULL
+            WHEN 'revoked' THEN
+                coalesce(m.redeemed_at, CASE WHEN NOT m.redeem_required THEN m.granted_at END)
+            WHEN 'unknown' THEN greatest(m.send_by, coalesce(m.redeemed_at, m.granted_at))
+            WHEN 'sent' THEN
+                greatest(coalesce(m.redeemed_at, m.granted_at), least(m.settled_at, m.send_by))
+            ELSE coalesce(m.redeemed_at, m.granted_at) END
+    $$;
+
+-- The same at an instant: what was not settled by its `send_by` has expired or is unknown (D6).
+CREATE FUNCTION counts_at(m mails, instant timestamptz) RETURNS timestamptz
+    LANGUAGE sql IMMUTABLE
+    AS $$
+        SELECT CASE
+            WHEN m.state IN ('granted', 'redeemed') AND m.send_by <= instant THEN
+                CASE WHEN m.state = 'redeemed' OR NOT m.redeem_required
+                    THEN greatest(m.send_by, coalesce(m.redeemed_at, m.granted_at)) END
+            ELSE counts_at(m) END
+    $$;
+
+-- A customer after some of their events, oldest first; null for one whose beginning was left out.
+CREATE FUNCTION fold_customer(c customers, id uuid, entries log_entry[]) RETURNS customers
+    LANGUAGE plpgsql STABLE
+    AS $$
+DECLARE
+    entry log_entry;
+    s jsonb;
+    theirs jsonb;
+BEGIN
+    FOREACH entry IN ARRAY entries LOOP
+        s := entry.state;
+        CASE entry.topic
+            WHEN 'ledger:Customer.Created' THEN
+                c.originator_id := id;
+                c.customer_id := s ->> 'customer_id';
+                c.addresses := '{}';
+                c.held_addresses := '{}';
+                c.held_indefinitely := false;
+            WHEN 'ledger:Customer.AddressesObserved' THEN
+                c.addresses := ARRAY(SELECT jsonb_array_elements_text(s -> 'fingerprints'));
+            WHEN 'ledger:Customer.BreakerOpened' THEN
+                c.breaker_scope := s ->> 'scope';
+                c.breaker_opened_at := entry.at;
+                c.breaker_cause := s ->> 'cause';
+            WHEN 'ledger:Customer.BreakerReset' THEN
+                c.breaker_scope := NULL;
+                c.breaker_opened_at := NULL;
+                c.breaker_cause := NULL;
+            WHEN 'ledger:Customer.HoldPlaced', 'ledger:Customer.HoldLifted' THEN
+                c.held_until := s ->> 'held_until';
+                c.held_indefinitely := s ->> 'indefinite';
+            WHEN 'ledger:Customer.AddressHeld' THEN
+                c.held_addresses :=
+                    c.held_addresses || jsonb_build_object(s ->> 'fingerprint', s -> 'cause');
+            WHEN 'ledger:Customer.AddressReleased' THEN
+                c.held_addresses := c.held_addresses - (s ->> 'fingerprint');
+            WHEN 'ledger:Customer.MergedInto' THEN
+                c.merged_into := s ->> 'into';
+            WHEN 'ledger:Customer.Absorbed' THEN
+                c.held_until := s ->> 'held_until';
+                c.held_indefinitely := s ->> 'indefinite';
+                theirs := s -> 'breaker';
+                IF theirs <> 'null' AND (
+                    c.breaker_scope IS NULL
+                    OR (c.breaker_scope <> 'all' AND theirs ->> 'scope' = 'all')) THEN
+                    c.breaker_scope := theirs ->> 'scope';
+                    c.breaker_opened_at := theirs ->> 'opened_at';
+                    c.breaker_cause := theirs ->> 'cause';
+                END IF;
+                c.addresses := c.addresses || ARRAY(
+                    SELECT a.value FROM jsonb_array_elements_text(s -> 'addresses')
+                        WITH ORDINALITY a(value, place)
+                    WHERE a.value <> ALL (c.addresses) ORDER BY a.place);
+                c.held_addresses := c.held_addresses || (s -> 'held_addresses');
+            WHEN 'ledger:Customer.Erased' THEN
+                c.addresses := '{}';
+        END CASE;
+    END LOOP;
+    IF c.customer_id IS NULL OR starts_with(c.customer_id, 'ledger-probe-') THEN
+        RETURN NULL;
+    END IF;
+    RETURN c;
+END $$;

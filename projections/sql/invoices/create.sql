@@ -1,0 +1,239 @@
+-- Invoices as the log tells of them, and from when each is newly due (design D7).
+
+CREATE TABLE policy (
+    one_row boolean PRIMARY KEY DEFAULT true CHECK (one_row),
+    time_zone text NOT NULL,
+    stage_names text[] NOT NULL,
+    stage_days integer[] NOT NULL,
+    stage_floors integer[] NOT NULL,
+    gap_days integer NOT NULL,
+    catch_up text NOT NULL,
+    adopt_before date,
+    smallest_amounts jsonb NOT NULL
+);
+COMMENT ON TABLE policy IS 'The part of the policy by which this generation was computed; one row.';
+
+CREATE TABLE invoices (
+    originator_id uuid PRIMARY KEY,
+    invoice_id text NOT NULL,
+    customer_id text,
+    debtor_id text COLLATE "C",
+    currency text,
+    total bigint,
+    balance bigint NOT NULL,
+    status text NOT NULL,
+    issued_on date,
+    due_on date,
+    zone text,
+    cycle integer NOT NULL,
+    starts_on date,
+    reopened_on date,
+    run_ended boolean NOT NULL,
+    held_indefinitely boolean NOT NULL,
+    held_until timestamptz,
+    in_flight_until timestamptz,
+    last_reminder_at timestamptz,
+    records jsonb NOT NULL,
+    rungs smallint[],
+    due_at timestamptz
+) WITH (fillfactor = 85);
+COMMENT ON COLUMN invoices.customer_id IS 'Whom the latest snapshot names; null before the first one.';
+COMMENT ON COLUMN invoices.debtor_id IS 'Who owes it, after merges; null unless it is open.';
+COMMENT ON COLUMN invoices.balance IS 'What is owed, in minor units.';
+COMMENT ON COLUMN invoices.zone IS 'The time zone it is billed in, by a name that PostgreSQL reads alike.';
+COMMENT ON COLUMN invoices.starts_on IS 'Where the age of this cycle counts from; null: never past due.';
+COMMENT ON COLUMN invoices.records IS 'Stages on record, by cycle and name; the view `stages` lists them.';
+COMMENT ON COLUMN invoices.rungs IS 'Places on the ladder (from 1) that may still become due in this cycle.';
+COMMENT ON COLUMN invoices.due_at IS 'From when on a stage is newly due, if nothing changes; null: none.';
+CREATE INDEX invoices_due ON invoices (due_at, debtor_id) WHERE due_at IS NOT NULL;
+CREATE INDEX invoices_by_debtor ON invoices (debtor_id, due_at) WHERE debtor_id IS NOT NULL;
+-- Always empty after a step: lets the invoices of guard checks be found, to be taken out.
+CREATE INDEX invoices_of_probes ON invoices (originator_id)
+    WHERE starts_with(customer_id, 'ledger-probe-');
+
+CREATE VIEW stages AS
+    SELECT i.invoice_id, (r.value ->> 'cycle')::integer AS cycle, r.value ->> 'stage' AS stage,
+        r.value ->> 'state' AS state, (r.value ->> 'at')::timestamptz AS at,
+        r.value ->> 'permit_id' AS permit_id
+    FROM invoices i CROSS JOIN LATERAL jsonb_each(i.records) r;
+COMMENT ON VIEW stages IS 'Every stage on record of every invoice.';
+
+-- The name of a time zone under which PostgreSQL means what the IANA database means by it. It takes
+-- a few old names for abbreviations, which know no summer time; a name it does not know reads as UTC.
+CREATE FUNCTION usable_zone(name text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+DECLARE
+    zone text := CASE name
+        WHEN 'CET' THEN 'Europe/Brussels' WHEN 'MET' THEN 'Europe/Brussels'
+        WHEN 'EET' THEN 'Europe/Athens' WHEN 'WET' THEN 'Europe/Lisbon'
+        ELSE name END;
+BEGIN
+    PERFORM timestamp '2000-01-01' AT TIME ZONE zone;
+    RETURN zone;
+EXCEPTION WHEN invalid_parameter_value THEN
+    RETURN 'UTC';
+END $$;
+
+-- The first instant of a calendar day in a zone. Where the clocks go back over midnight PostgreSQL
+-- would take the second of the two.
+CREATE FUNCTION local_midnight(day date, zone text) RETURNS timestamptz
+    LANGUAGE sql STABLE
+    AS $$
+        SELECT CASE
+            WHEN ((m - interval '1 hour') AT TIME ZONE zone)::date >= day THEN m - interval '1 hour'
+            ELSE m END
+        FROM (SELECT day::timestamp AT TIME ZONE zone AS m OFFSET 0) midnight
+    $$;
+
+-- The stages on record after one event, as Invoice's events apply themselves in the domain.
+CREATE FUNCTION fold_record(records jsonb, topic text, s jsonb) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+DECLARE
+    cycle jsonb := s -> 'cycle';
+    key text := (s ->> 'cycle') || ':' || (s ->> 'stage');
+    lower text;
+    lower_key text;
+BEGIN
+    IF topic = 'ledger:Invoice.ReminderPermitted' OR topic = 'ledger:Invoice.ReminderSent' THEN
+        FOR lower IN SELECT jsonb_array_elements_text(s -> 'supersedes') LOOP
+            lower_key := (s ->> 'cycle') || ':' || lower;
+            IF topic = 'ledger:Invoice.ReminderPermitted' OR NOT records ? lower_key THEN
+                records := records || jsonb_build_object(lower_key, jsonb_build_object(
+                    'cycle', cycle, 'stage', lower, 'state', 'superseded',
+                    'at', s -> 'timestamp', 'permit_id', s -> 'permit_id'));
+            END IF;
+        END LOOP;
+        IF topic = 'ledger:Invoice.ReminderPermitted' THEN
+            RETURN records || jsonb_build_object(key, jsonb_build_object(
+                'cycle', cycle, 'stage', s -> 'stage', 'state', 'permitted',
+                'at', s -> 'timestamp', 'permit_id', s -> 'permit_id'));
+        END IF;
+        RETURN records || jsonb_build_object(key, jsonb_build_object(
+            'cycle', cycle, 'stage', s -> 'stage', 'state', 'sent',
+            'at', s -> 'sent_at', 'permit_id', s -> 'permit_id'));
+    END IF;
+    IF topic = 'ledger:Invoice.ReminderFreed' THEN
+        RETURN (
+            SELECT coalesce(jsonb_object_agg(r.key, r.value), '{}')
+            FROM jsonb_each(records) r
+            WHERE r.value -> 'cycle' <> cycle OR r.value -> 'permit_id' <> s -> 'permit_id');
+    END IF;
+    IF records -> key -> 'permit_id' = s -> 'permit_id' THEN
+        RETURN jsonb_set(records, ARRAY[key, 'state'], CASE topic
+            WHEN 'ledger:Invoice.ReminderOutcomeUnknown' THEN '"unknown"'::jsonb
+            ELSE '"bounced"'::jsonb END);
+    END IF;
+    RETURN records;
+END $$;
+
+-- When the latest reminder, of any cycle, was permitted or sent.
+CREATE FUNCTION last_reminder(records jsonb) RETURNS timestamptz
+    LANGUAGE sql IMMUTABLE
+    AS $$
+        SELECT max((r.value ->> 'at')::timestamptz) FROM jsonb_each(records) r
+        WHERE r.value ->> 'state' <> 'superseded'
+    $$;
+
+-- From when on a stage is newly due, and which ones may be: ledger/domain/stages.py in SQL.
+CREATE FUNCTION fold_due(i invoices, p policy) RETURNS invoices
+    LANGUAGE plpgsql STABLE
+    AS $$
+DECLARE
+    highest integer := 0;
+    rungs smallint[] := '{}';
+    first_on date;
+BEGIN
+    i.rungs := NULL;
+    i.due_at := NULL;
+    IF i.debtor_id IS NULL OR i.starts_on IS NULL OR i.held_indefinitely
+        OR i.balance < coalesce((p.smallest_amounts ->> i.currency)::bigint, 1) THEN
+        RETURN i;
+    END IF;
+    FOR n IN 1 .. cardinality(p.stage_names) LOOP
+        IF i.records ? (i.cycle || ':' || p.stage_names[n])
+            OR i.starts_on + p.stage_days[n] < p.adopt_before THEN
+            highest := n;
+        END IF;
+    END LOOP;
+    FOR n IN highest + 1 .. cardinality(p.stage_names) LOOP
+        IF i.balance * 100 >= p.stage_floors[n] * i.total THEN
+            rungs := rungs || n::smallint;
+        END IF;
+    END LOOP;
+    IF rungs = '{}' THEN
+        RETURN i;
+    END IF;
+    first_on := greatest(
+        i.starts_on + p.stage_days[rungs[1]],
+        (i.last_reminder_at AT TIME ZONE i.zone)::date + p.gap_days);
+    i.rungs := rungs;
+    i.due_at := greatest(local_midnight(first_on, i.zone), i.held_until, i.in_flight_until);
+    RETURN i;
+END $$;
+
+-- An invoice after some of its events, oldest first; null for one whose beginning was taken out.
+CREATE FUNCTION fold_invoice(i invoices, id uuid, entries log_entry[], p policy) RETURNS invoices
+    LANGUAGE plpgsql STABLE
+    AS $$
+DECLARE
+    entry log_entry;
+    s jsonb;
+    standing jsonb;
+    old_zone text := i.zone;
+BEGIN
+    FOREACH entry IN ARRAY entries LOOP
+        s := entry.state;
+        standing := NULL;
+        CASE entry.topic
+            WHEN 'ledger:Invoice.Created' THEN
+                i.originator_id := id;
+                i.invoice_id := s ->> 'invoice_id';
+                i.balance := 0;
+                i.status := 'draft';
+                i.cycle := 1;
+                i.run_ended := false;
+                i.held_indefinitely := false;
+                i.records := '{}';
+            WHEN 'ledger:Invoice.Observed' THEN
+                standing := s -> 'standing';
+                s := s -> 'snapshot';
+                i.customer_id := s ->> 'customer_id';
+                i.currency := s ->> 'currency';
+                i.total := s ->> 'total';
+                i.issued_on := s ->> 'issued_on';
+                i.due_on := s ->> 'due_on';
+                i.zone := coalesce(s ->> 'time_zone', p.time_zone);
+            WHEN 'ledger:Invoice.MoneyMoved' THEN
+                standing := s -> 'standing';
+                IF s -> 'fact' ->> 'state' IN ('pending', 'succeeded', 'failed', 'reversed') THEN
+                    i.in_flight_until := s ->> 'in_flight_until';
+                END IF;
+            WHEN 'ledger:Invoice.HoldPlaced', 'ledger:Invoice.HoldLifted' THEN
+                i.held_until := s ->> 'held_until';
+                i.held_indefinitely := s ->> 'indefinite';
+            ELSE
+                i.records := fold_record(i.records, entry.topic, s);
+                i.last_reminder_at := last_reminder(i.records);
+        END CASE;
+        IF standing <> 'null' THEN
+            i.status := standing ->> 'status';
+            i.balance := standing ->> 'balance';
+            i.cycle := standing ->> 'cycle';
+            i.starts_on := standing ->> 'starts_on';
+            i.reopened_on := standing ->> 'reopened_on';
+            i.run_ended := standing ->> 'run_ended';
+        END IF;
+    END LOOP;
+    IF i.invoice_id IS NULL THEN
+        RETURN NULL;
+    END IF;
+    IF i.zone <> p.time_zone AND i.zone IS DISTINCT FROM old_zone THEN
+        i.zone := usable_zone(i.zone);
+    END IF;
+    i.debtor_id := CASE
+        WHEN i.status = 'open' AND NOT starts_with(i.customer_id, 'ledger-probe-')
+            THEN owner_of(i.customer_id) END;
+    RETURN fold_due(i, p);
+END $$;

@@ -1,4 +1,4 @@
-"""What a request for a permit comes down to: its subjects, customer, lane, address and send keys."""
+"""What a request for a permit comes down to: subjects, customer, lane, address and send keys."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -152,7 +152,8 @@ def _payment_failed(
     if subject.attempt_id is not None:
         slots.append(f"attempt:{subject.attempt_id}")
         keys.append(sendkey.payment_attempt_key(subject.invoice_id, subject.attempt_id))
-    notice = InvoiceNotice(invoice, tuple(slots), world.now, world.policy)
+    limit = _rejection_limit(world, command)
+    notice = InvoiceNotice(invoice, tuple(slots), world.now, world.policy, limit)
     ask.subjects = [Judged(subject.invoice_id, notice)]
     ask.keys, ask.slots, ask.invoice_id = tuple(keys), tuple(slots), subject.invoice_id
     ask.rejections = max(invoice.notices.rejections.get(slot, 0) for slot in slots)
@@ -235,6 +236,8 @@ def _apology(world: World, command: RequestPermit, subject: ApologyRequest) -> A
         customer.customer_id,
         customer.last_apology(world.now, world.policy.apology_days),
         bool(world.control.pauses),
+        _rejection_limit(world, command),
+        tuple(sorted(customer.absorbed)),
     )
     ask.subjects = [Judged(customer.customer_id, apology)]
     ask.keys = (sendkey.apology_key(subject.incident_id, customer.customer_id),)

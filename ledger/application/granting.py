@@ -13,6 +13,7 @@ from ledger.domain.incident import Incident
 from ledger.domain.invoice import Invoice
 from ledger.domain.permit import Item, Lane, Permit, State
 from ledger.domain.reasons import Denial
+from ledger.domain.sends import SendBook, repeat_slot
 from ledger.domain.subjects import InvoiceStage
 from ledger.domain.thread import Thread
 
@@ -29,16 +30,19 @@ def grant(
     items, crossed = _items(passed)
     keys = ask.keys or tuple(sendkey.stage_key(i.invoice_id, i.cycle, i.stage) for i in items)
     rejections = max([ask.rejections, *(_rejections_of(j) for j in passed)])
+    repeated = {j.ref for j in passed if j.judged.holder() is not None}
+    book = _book_of(world, ask)
+    ask.slots = tuple(
+        repeat_slot(slot, command.decision_id) if slot in book.sends else slot for slot in ask.slots
+    )
     permit = _permit(world, command, ask, items, rejections)
     outcome.status, outcome.granted = 201, permit
     outcome.permits.append(permit)
     outcome.address = permit.address
     outcome.customer_id, outcome.thread_id = ask.customer_id, ask.thread_id
     outcome.invoice_id = ask.invoice_id
-    repeated = {j.ref for j in passed if j.judged.holder() is not None}
     _record_items(outcome, permit, crossed, repeated)
-    if not repeated:
-        _record_slots(outcome, permit)
+    _record_slots(outcome, permit)
     if ask.named is not None and not repeated:
         outcome.names.append(NameClaim("send", ask.named, permit.permit_id, replaces=True))
     if command.override is not None:
@@ -61,6 +65,14 @@ def grant(
         )
     outcome.change("customer", permit.customer_id, Customer.MailPermitted, permit=permit)
     return outcome
+
+
+def _book_of(world: World, ask: Ask) -> SendBook:
+    """Where the slots of the ask are on record; what is held there is repeated by an override."""
+    if ask.case.thread is not None:
+        return ask.case.thread.book
+    invoice = world.invoice(ask.invoice_id) if ask.slots and ask.invoice_id else None
+    return invoice.notices if invoice is not None else SendBook()
 
 
 def _permit(
@@ -109,6 +121,7 @@ def _items(passed: list[Judged]) -> tuple[tuple[Item, ...], dict[str, dict[str, 
                 due.supersedes,
                 invoice.standing.balance,
                 snapshot.currency,
+                invoice.standing.starts_on,
             )
         )
         crossed[invoice.invoice_id] = dict(due.crossed)
@@ -120,7 +133,7 @@ def _rejections_of(subject: Judged) -> int:
     if not isinstance(stage, InvoiceStage):
         return 0
     invoice = stage.invoice
-    return invoice.rejections.get(f"{invoice.standing.cycle}:{stage.due().stage.name}", 0)
+    return invoice.rejections_of(invoice.standing.cycle, stage.due().stage.name)
 
 
 def _record_items(

@@ -9,8 +9,11 @@ from ledger.application.requests import Caller, Lapse, Redeem, ReportOutcome
 from ledger.application.settling import settle
 from ledger.application.world import World
 from ledger.domain.customer import Customer
-from ledger.domain.permit import FREED, Permit, State
+from ledger.domain.invoice import Invoice
+from ledger.domain.permit import FREED, Item, Permit, State
 from ledger.domain.reasons import Denial
+from ledger.domain.stages import money_obstacle
+from ledger.domain.subjects import hold_obstacle
 from ledger.domain.thread import Thread
 
 
@@ -153,22 +156,49 @@ def _not_redeemable(permit: Permit, attempt: str | None) -> Denial | None:
 def _overtaken(world: World, permit: Permit) -> str | None:
     """What happened since the grant that takes the permit back, None if nothing did."""
     control = world.control
-    if control.pause_for(permit.kind, permit.lane, permit.sender) or control.paused_since(permit):
+    paused = control.pause_for(permit.kind, permit.lane, permit.sender)
+    if (paused or control.paused_since(permit)) and not permit.synthetic:
         return "sending was paused since it was granted"
     customer = world.customer(permit.customer_id)
     held = customer.permits.get(permit.permit_id) if customer else None
     if held is not None and held.overtaken is not None:
         return held.overtaken
+    if customer is not None and customer.holds.binding(world.now, permit.kind) is not None:
+        return "the customer was put on hold"
     if customer is not None and permit.address in customer.held_addresses:
         return "its address was put on hold"
     for item in permit.items:
-        invoice = world.invoice(item.invoice_id)
-        record = invoice.stages.get((item.cycle, item.stage)) if invoice else None
-        if record is not None and record.permit_id == permit.permit_id and record.overtaken:
-            return f"invoice {item.invoice_id}: {record.overtaken}"
-        if invoice is not None and invoice.standing.balance == 0:
-            return f"invoice {item.invoice_id}: nothing is owed"
+        why = _item_overtaken(world, permit, item)
+        if why is not None:
+            return f"invoice {item.invoice_id}: {why}"
+    invoice = world.invoice(permit.invoice_id) if permit.invoice_id else None
+    return _notice_overtaken(world, permit, invoice) if invoice is not None else None
+
+
+def _item_overtaken(world: World, permit: Permit, item: Item) -> str | None:
+    """What the stage's record says, or for a repeat, which has none, the facts themselves."""
+    invoice = world.invoice(item.invoice_id)
+    if invoice is None:
+        return None
+    record = invoice.stages.get((item.cycle, item.stage))
+    if record is not None and record.permit_id == permit.permit_id and record.overtaken:
+        return record.overtaken
+    if invoice.standing.balance != item.amount_remaining:
+        return "the amount owed changed"
+    if invoice.standing.cycle != item.cycle or invoice.standing.starts_on != item.counts_from:
+        return "the due date was changed"
+    if invoice.holds.binding(world.now, permit.kind) is not None:
+        return "the invoice was put on hold"
     return None
+
+
+def _notice_overtaken(world: World, permit: Permit, invoice: Invoice) -> str | None:
+    for slot in permit.slots:
+        record = invoice.notices.sends.get(slot)
+        if record is not None and record.permit_id == permit.permit_id and record.overtaken:
+            return record.overtaken
+    denial = money_obstacle(invoice, world.policy) or hold_obstacle(invoice, permit.kind, world.now)
+    return denial.detail if denial is not None else None
 
 
 def _apply_early_delivery(

@@ -28,6 +28,11 @@ class Holder:
     at: datetime | None
     provider_message_id: str | None = None
 
+    @property
+    def final(self) -> bool:
+        """Has the mail gone out? It may have come back since."""
+        return self.state in ("sent", "bounced")
+
 
 class Subject(Protocol):
     """The real-world send that is asked for: one send key and the facts behind it."""
@@ -70,7 +75,7 @@ def final_duplicate(case: Case, subject: Subject) -> Denial | None:
     holder = subject.holder()
     if holder is None or case.override:
         return None
-    if holder.state not in ("sent", "bounced"):
+    if not holder.final:
         return None
     original = Original(holder.permit_id, holder.sender, holder.at, holder.provider_message_id)
     when = f" at {holder.at.isoformat()}" if holder.at else ""
@@ -82,7 +87,7 @@ def final_duplicate(case: Case, subject: Subject) -> Denial | None:
 def live_permit(case: Case, subject: Subject) -> Denial | None:
     """Somebody is about to make the send, or nobody knows whether it was made."""
     holder = subject.holder()
-    if holder is None or holder.state in ("sent", "bounced"):
+    if holder is None or holder.final:
         return None
     if holder.state == State.UNKNOWN:
         return Denial(

@@ -244,7 +244,7 @@ class Invoice(Aggregate):
             for key in freed:
                 del aggregate.stages[key]
             if self.rejections:
-                aggregate.rejections[f"{self.cycle}:{self.stage}"] = self.rejections
+                aggregate.rejections[_rung(self.cycle, self.stage)] = self.rejections
 
     class NoticePermitted(Event):
         """A mail about a failed payment was permitted, for one event or attempt."""
@@ -303,6 +303,10 @@ class Invoice(Aggregate):
         times = [r.at for r in self.stages.values() if r.state != "superseded"]
         return max(times, default=None)
 
+    def rejections_of(self, cycle: int, stage: str) -> int:
+        """How often a provider refused the mail of this stage (design D6)."""
+        return self.rejections.get(_rung(cycle, stage), 0)
+
     def in_flight_until(self, longest: timedelta) -> datetime | None:
         """Until when a pending payment holds reminders back."""
         return in_flight_until(self.money.values(), longest)
@@ -325,6 +329,11 @@ class Invoice(Aggregate):
         for key, held in self.stages.items():
             if held.state == "permitted" and held.overtaken is None:
                 self.stages[key] = replace(held, overtaken=why)
+        self.notices.overtake(why)
+
+
+def _rung(cycle: int, stage: str) -> str:
+    return f"{cycle}:{stage}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,10 @@
 """A permit: the committed reservation for one real-world send, and the states of its life (D6)."""
 
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from enum import StrEnum
+
+from ledger.domain.identity import RESERVED_CUSTOMER_PREFIX
 
 
 class State(StrEnum):
@@ -35,7 +37,11 @@ class Lane(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One invoice that a reminder names: the stage it uses up and those that it supersedes."""
+    """One invoice that a reminder names: the stage it uses up and those that it supersedes.
+
+    `amount_remaining` (minor units) and `counts_from`, the start of the invoice's age, are as they
+    were at the grant: where they changed since, the permit is revoked (design D6).
+    """
 
     invoice_id: str
     cycle: int
@@ -43,6 +49,7 @@ class Item:
     supersedes: tuple[str, ...]
     amount_remaining: int
     currency: str
+    counts_from: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +87,11 @@ class Permit:
     def live(self) -> bool:
         """Granted or redeemed, and not settled."""
         return self.state in LIVE
+
+    @property
+    def synthetic(self) -> bool:
+        """Is it of a guard check's probe, which no pause holds back (design D13)?"""
+        return self.customer_id.startswith(RESERVED_CUSTOMER_PREFIX)
 
     @property
     def counts_at(self) -> datetime | None:

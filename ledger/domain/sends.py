@@ -1,4 +1,4 @@
-"""The sends of a thread or invoice, one place ('slot') per send key, and the permits that hold them."""
+"""The sends of a thread or invoice: one place, a slot, per send key, and the permit in it."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -8,13 +8,17 @@ from ledger.domain.permit import FREED, State
 
 @dataclass(frozen=True, slots=True)
 class SendRecord:
-    """The permit that holds a slot; `counts_at` (UTC) is where it counts from in a window."""
+    """The permit that holds a slot; `counts_at` (UTC) is where it counts from in a window.
+
+    `overtaken` tells what happened since a grant that takes it back (design D6).
+    """
 
     permit_id: str
     state: State
     sender: str
     counts_at: datetime
     provider_message_id: str | None = None
+    overtaken: str | None = None
 
 
 @dataclass(slots=True)
@@ -34,6 +38,12 @@ class SendBook:
         if held is not None and held.permit_id == permit_id:
             self.sends[slot] = replace(held, state=State.REDEEMED, counts_at=at)
 
+    def overtake(self, why: str) -> None:
+        """Mark live permits as granted under facts that no longer hold."""
+        for slot, held in self.sends.items():
+            if held.state is State.GRANTED and held.overtaken is None:
+                self.sends[slot] = replace(held, overtaken=why)
+
     def settle(self, slot: str, record: SendRecord, rejections: int) -> None:
         """The permit came to its end; a mail that went out after all takes a free slot back."""
         if rejections:
@@ -45,3 +55,11 @@ class SendBook:
                 del self.sends[slot]
         elif mine or held is None or held.state is not State.SENT:
             self.sends[slot] = record
+
+
+def repeat_slot(slot: str, permit_id: str) -> str:
+    """The place of a human's deliberate repeat, beside the one of the first send (design D14).
+
+    It counts in the windows like its slot, and no send key ever names it: permit ids are ours.
+    """
+    return f"{slot} repeated by {permit_id}"

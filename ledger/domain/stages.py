@@ -12,7 +12,7 @@ from ledger.domain.reasons import Denial
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A stage that may be reminded of now, the lower ones it supersedes, and when each was crossed."""
+    """A stage that may be reminded of now, those it supersedes, and when each was crossed."""
 
     stage: Stage
     supersedes: tuple[str, ...]
@@ -49,35 +49,24 @@ def stage_obstacle(
 
     Money and holds are judged before this; here it is the calendar and the ladder only.
     """
+    denial = calendar_obstacle(invoice, stage, now, policy)
+    if denial is not None:
+        return denial
     name = invoice.invoice_id
-    age = invoice.days_past_due(now, policy.time_zone)
-    starts_on = invoice.standing.starts_on
-    if age is None or starts_on is None:
-        return Denial("no_due_date", f"invoice {name} has no due date, so it is never past due")
-    lowest = stage or policy.stages[0]
-    if age < 1:
-        at = reached_at(invoice, lowest, policy)
-        return Denial("not_past_due", f"invoice {name} counts from {starts_on}", at)
-    if age < lowest.days:
-        at = reached_at(invoice, lowest, policy)
-        return Denial(
-            "not_reached", f"invoice {name} is {age} days past due; {lowest.name} needs more", at
-        )
+    age, starts_on = invoice.days_past_due(now, policy.time_zone), invoice.standing.starts_on
+    assert age is not None
+    assert starts_on is not None
     due = due_stage(invoice, age, policy)
-    if stage is not None and due is not None and due.name != stage.name:
-        if due.days > stage.days or policy.catch_up == "next":
-            return Denial(
-                "stage_superseded",
-                f"{due.name} of invoice {name} is due, not {stage.name}",
-                due_stage=due.name,
-            )
-    wanted = stage or due or [s for s in policy.stages if s.days <= age][-1]
-    if not meets_floor(invoice, wanted):
+    if stage is not None and due is not None and _takes_the_place(due, stage, policy):
         return Denial(
-            "balance_below_stage",
-            f"invoice {name} owes {invoice.standing.balance} minor units, "
-            f"less than the {wanted.floor_percent} % of its total that {wanted.name} needs",
+            "stage_superseded",
+            f"{due.name} of invoice {name} is due, not {stage.name}",
+            due_stage=due.name,
         )
+    wanted = stage or due or [s for s in policy.stages if s.days <= age][-1]
+    denial = floor_obstacle(invoice, wanted)
+    if denial is not None:
+        return denial
     if due is None or (stage is not None and due.name != stage.name):
         return Denial("stage_superseded", f"{wanted.name} of invoice {name} is used up")
     free_on = gap_ends_on(invoice, policy)
@@ -90,6 +79,37 @@ def stage_obstacle(
     lower = unrecorded_below(invoice, due, policy)
     crossed = {s.name: starts_on + timedelta(days=s.days) for s in (*lower, due)}
     return Due(due, tuple(s.name for s in lower), crossed)
+
+
+def calendar_obstacle(
+    invoice: Invoice, stage: Stage | None, now: datetime, policy: Policy
+) -> Denial | None:
+    """Why the calendar forbids the stage (None: the lowest one), None if it has been reached."""
+    name, starts_on = invoice.invoice_id, invoice.standing.starts_on
+    age = invoice.days_past_due(now, policy.time_zone)
+    if age is None or starts_on is None:
+        return Denial("no_due_date", f"invoice {name} has no due date, so it is never past due")
+    lowest = stage or policy.stages[0]
+    if age < 1:
+        at = reached_at(invoice, lowest, policy)
+        return Denial("not_past_due", f"invoice {name} counts from {starts_on}", at)
+    if age < lowest.days:
+        at = reached_at(invoice, lowest, policy)
+        return Denial(
+            "not_reached", f"invoice {name} is {age} days past due; {lowest.name} needs more", at
+        )
+    return None
+
+
+def floor_obstacle(invoice: Invoice, stage: Stage) -> Denial | None:
+    """Why too little is owed for the stage, None if it is enough."""
+    if meets_floor(invoice, stage):
+        return None
+    return Denial(
+        "balance_below_stage",
+        f"invoice {invoice.invoice_id} owes {invoice.standing.balance} minor units, "
+        f"less than the {stage.floor_percent} % of its total that {stage.name} needs",
+    )
 
 
 def due_stage(invoice: Invoice, age: int, policy: Policy) -> Stage | None:
@@ -125,7 +145,7 @@ def record_of(invoice: Invoice, stage: Stage, policy: Policy) -> StageRecord | N
     starts_on = invoice.standing.starts_on
     if recorded is not None or policy.adopt_before is None or starts_on is None:
         return recorded
-    if starts_on + timedelta(days=stage.days) < policy.adopt_before:
+    if (policy.adopt_before - starts_on).days > stage.days:
         return StageRecord(cycle, stage.name, "superseded", invoice.created_on)
     return None
 
@@ -159,11 +179,17 @@ def gap_ends_on(invoice: Invoice, policy: Policy) -> date | None:
 
 
 def reached_at(invoice: Invoice, stage: Stage, policy: Policy) -> datetime | None:
-    """The instant (UTC) at which a stage is reached: local midnight of its date."""
+    """The instant (UTC) at which a stage is reached: local midnight of its date.
+
+    None where it has none: no due date, or one at the end of the calendar.
+    """
     starts_on = invoice.standing.starts_on
     if starts_on is None:
         return None
-    return local_midnight(invoice, starts_on + timedelta(days=stage.days), policy)
+    try:
+        return local_midnight(invoice, starts_on + timedelta(days=stage.days), policy)
+    except OverflowError:
+        return None
 
 
 def local_midnight(invoice: Invoice, day: date, policy: Policy) -> datetime:
@@ -178,6 +204,10 @@ def local_midnight(invoice: Invoice, day: date, policy: Policy) -> datetime:
     if midnight.astimezone(zone).date() < day:
         midnight += timedelta(hours=1)
     return midnight
+
+
+def _takes_the_place(due: Stage, stage: Stage, policy: Policy) -> bool:
+    return due.name != stage.name and (due.days > stage.days or policy.catch_up == "next")
 
 
 def _highest_recorded_days(invoice: Invoice, policy: Policy) -> int:

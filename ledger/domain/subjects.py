@@ -12,6 +12,8 @@ from ledger.domain.reasons import Denial
 from ledger.domain.sends import SendBook
 from ledger.domain.stages import (
     Due,
+    calendar_obstacle,
+    floor_obstacle,
     money_obstacle,
     record_of,
     stage_obstacle,
@@ -66,19 +68,44 @@ class InvoiceStage:
 
     def obstacle(self) -> Denial | None:
         """Wrong expectations, money, the calendar and the ladder, holds, payments in flight."""
-        judged = self._expectations() or money_obstacle(self.invoice, self.policy)
-        if judged is None and not self.override:
-            due = stage_obstacle(self.invoice, self.wanted, self.now, self.policy)
-            judged = due if isinstance(due, Denial) else None
-        return judged or hold_obstacle(self.invoice, "reminder", self.now) or self._in_flight()
+        return (
+            self._expectations()
+            or money_obstacle(self.invoice, self.policy)
+            or self._ladder()
+            or hold_obstacle(self.invoice, "reminder", self.now)
+            or self._in_flight()
+            or self._rejected()
+        )
 
     def due(self) -> Due:
         """The stage to grant; only after `obstacle` found nothing."""
+        repeated = self._repeated()
+        if repeated is not None:
+            return Due(repeated, (), {})
         due = stage_obstacle(self.invoice, self.wanted, self.now, self.policy)
-        if isinstance(due, Due):
-            return due
-        stage = self._asked() or self.policy.stages[0]
-        return Due(stage, (), {})
+        assert isinstance(due, Due)
+        return due
+
+    def _ladder(self) -> Denial | None:
+        """A deliberate repeat passes the ladder's memory and its gap, not the calendar (D14)."""
+        repeated = self._repeated()
+        if repeated is not None:
+            calendar = calendar_obstacle(self.invoice, repeated, self.now, self.policy)
+            return calendar or floor_obstacle(self.invoice, repeated)
+        due = stage_obstacle(self.invoice, self.wanted, self.now, self.policy)
+        return due if isinstance(due, Denial) else None
+
+    def _repeated(self) -> Stage | None:
+        """The stage that a human wants to send once more, None where it is no repeat."""
+        holder = self.holder() if self.override else None
+        return self._asked() if holder is not None and holder.final else None
+
+    def _rejected(self) -> Denial | None:
+        stage = self._asked() if self.invoice.rejections else None
+        if stage is None or self.override:
+            return None
+        rejections = self.invoice.rejections_of(self.invoice.standing.cycle, stage.name)
+        return too_many_rejections(self.name, rejections, self.policy.rejections_before_hold)
 
     def _asked(self) -> Stage | None:
         return self.wanted or stage_to_ask_about(self.invoice, self.now, self.policy)
@@ -114,6 +141,7 @@ class InvoiceNotice:
     slots: tuple[str, ...]
     now: datetime
     policy: Policy
+    rejections_before_hold: int
     duplicate_code: str = "already_sent"
 
     @property
@@ -131,10 +159,12 @@ class InvoiceNotice:
 
     def obstacle(self) -> Denial | None:
         """Nothing owed, void, or on hold; a due date is not needed."""
-        denial = money_obstacle(self.invoice, self.policy)
-        if denial is not None:
-            return denial
-        return hold_obstacle(self.invoice, "payment_failed", self.now)
+        rejections = max(self.invoice.notices.rejections.get(slot, 0) for slot in self.slots)
+        return (
+            money_obstacle(self.invoice, self.policy)
+            or hold_obstacle(self.invoice, "payment_failed", self.now)
+            or too_many_rejections(self.name, rejections, self.rejections_before_hold)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +242,8 @@ class NamedSend:
 
     def obstacle(self) -> Denial | None:
         """A send that the provider refused again and again waits for a human."""
-        if self.permit is None or self.permit.rejections < self.rejections_before_hold:
-            return None
-        return Denial("on_hold", f"{self.name} was rejected {self.permit.rejections} times")
+        rejections = self.permit.rejections if self.permit else 0
+        return too_many_rejections(self.name, rejections, self.rejections_before_hold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +254,8 @@ class ApologyOf:
     customer_id: str
     recent: str | None
     pause_in_force: bool
+    rejections_before_hold: int
+    also_known_as: tuple[str, ...] = ()
     duplicate_code: str = "apology_already_sent"
 
     @property
@@ -233,11 +264,12 @@ class ApologyOf:
         return f"the apology of incident {self.incident.incident_id} to {self.customer_id}"
 
     def holder(self) -> Holder | None:
-        """The incident's own apology to them, whatever became of it."""
-        held = self.incident.apologies.get(self.customer_id)
-        if held is None:
-            return None
-        return Holder(held.state, held.permit_id, held.sender, held.at)
+        """The incident's own apology to them, under any of their ids, whatever became of it."""
+        for customer_id in (self.customer_id, *self.also_known_as):
+            held = self.incident.apologies.get(customer_id)
+            if held is not None:
+                return Holder(held.state, held.permit_id, held.sender, held.at)
+        return None
 
     def obstacle(self) -> Denial | None:
         """One of another incident in 30 days, a closed incident, or no pause in force."""
@@ -251,7 +283,8 @@ class ApologyOf:
             return Denial("unknown_incident", f"incident {self.incident.incident_id} is closed")
         if not self.pause_in_force:
             return Denial("not_paused", "pause the source of the flood first")
-        return None
+        rejections = self.incident.rejections.get(self.customer_id, 0)
+        return too_many_rejections(self.name, rejections, self.rejections_before_hold)
 
 
 def hold_obstacle(invoice: Invoice, kind: str, now: datetime) -> Denial | None:
@@ -282,7 +315,11 @@ def holder_in(book: SendBook, slot: str) -> Holder | None:
 
 def rejected_too_often(name: str, book: SendBook, slot: str, limit: int) -> Denial | None:
     """After `limit` definite refusals of one send key a human must look (design D6)."""
-    rejections = book.rejections.get(slot, 0)
+    return too_many_rejections(name, book.rejections.get(slot, 0), limit)
+
+
+def too_many_rejections(name: str, rejections: int, limit: int) -> Denial | None:
+    """Why a send key that was refused so many times waits for a human, None while it may go on."""
     if rejections < limit:
         return None
     return Denial("on_hold", f"{name} was rejected {rejections} times by the provider")

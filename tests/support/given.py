@@ -25,8 +25,8 @@ from ledger.domain.policy import Policy
 from tests.support.build import CALLERS, IDENTITY, POLLER, at
 from tests.support.memory import MemorySession, MemoryStore
 
-Step: TypeAlias = datetime | timedelta | Fact | FactData | Command
-"""The clock's time, a step of it, a fact, or a command."""
+Step: TypeAlias = Any
+"""The clock's time (datetime), a step of it (timedelta), a Fact, FactData, or a Command."""
 _FACT_DATA = get_args(FactData)
 _RUNNER = asyncio.Runner()
 START = at("2026-01-01T00:00:00Z")
@@ -67,11 +67,11 @@ class Scenario:
             heard = (self.answer.status, self.body.get("code"))
             assert heard == (status or self.answer.status, code), self.answer.body
         if result is not None:
-            assert self.answer.result == result
+            assert self.answer.result == result, self.answer.body
         if events is not None:
-            assert self.events == events
+            assert self.events == events, self.events
         if alerts is not None:
-            assert self.alerts == alerts
+            assert self.alerts == alerts, self.alerts
         for name, value in (body or {}).items():
             assert (name, self.body.get(name)) == (name, value)
         for name, value in (headers or {}).items():

@@ -1,0 +1,237 @@
+"""Group commit in peace: what one transaction takes, in which order, and what it leaves behind."""
+
+import asyncio
+
+import pytest
+from psycopg import AsyncConnection
+
+from ledger.application import deciding
+from ledger.application.decide import decide
+from ledger.application.effects import Outcome
+from ledger.application.engine import Limits
+from ledger.application.requests import Command
+from ledger.application.world import World
+from ledger.domain.policy import Policy
+from ledger.store.audit import verify
+from ledger.store.keys import revoke_key
+from tests.integration.store.engines import (
+    WAITING_FOR_THE_LOCK,
+    all_of,
+    ask,
+    body,
+    codes,
+    engine_on,
+    granted,
+    invoice,
+    new_sender,
+    rows,
+    until,
+)
+
+HOLD = "SELECT FROM partitions FOR UPDATE"
+
+
+def test_what_waits_together_is_committed_together(database: str) -> None:
+    async def scenario() -> None:
+        async with engine_on(database) as engine:
+            await all_of(engine, lambda n: invoice(f"inv-{n}", email=f"p{n}@example.com"), 300)
+            before = engine.counters.batches
+            answers = await all_of(engine, lambda n: ask(f"inv-{n % 200}"), 300)
+            assert engine.counters.batches == before + 1
+            assert codes(answers) == ["granted"] * 200 + ["permit_held"] * 100
+            assert await granted(database) == [f"inv-{n}" for n in range(200)]
+            assert {body(a)["to"] for a in answers[:200]} == {
+                f"p{n}@example.com" for n in range(200)
+            }
+
+    asyncio.run(scenario())
+    found = verify(database)
+    assert (found.ok, found.problem) == (True, None)
+
+
+def test_each_answer_is_a_row_of_the_decision_log_with_the_position_it_gave(database: str) -> None:
+    async def scenario() -> None:
+        async with engine_on(database) as engine:
+            await engine.submit(invoice("inv"))
+            answers = await engine.submit_all([ask("inv"), ask("inv"), ask("nobody's")])
+            logged = await rows(
+                database,
+                "SELECT decision_id::text, status, code, position, policy, sender, invoice_id,"
+                " answer ->> 'decision_id' FROM decisions ORDER BY status, code",
+            )
+            ids = [body(answer)["decision_id"] for answer in answers]
+            at, policy = answers[0].position, Policy().version()
+            assert logged == [
+                (ids[0], 201, None, at, policy, "system", "inv", ids[0]),
+                (ids[2], 404, "unknown_invoice", at, policy, "system", "nobody's", ids[2]),
+                (ids[1], 409, "permit_held", at, policy, "system", "inv", ids[1]),
+            ]
+            last = await rows(database, "SELECT max(position) FROM events")
+            assert {a.position for a in answers} == {last[0][0]}
+
+    asyncio.run(scenario())
+
+
+def test_the_queue_is_taken_round_robin_over_callers(database: str) -> None:
+    """One caller's flood does not keep another waiting: each gets its turn within one round."""
+    order: list[str] = []
+
+    async def scenario() -> None:
+        flood = await new_sender(database, "flood")
+        calm = await new_sender(database, "calm")
+        async with engine_on(database, limits=Limits(batch=4)) as engine:
+            await engine.submit(invoice("inv"))
+            async with await AsyncConnection.connect(database) as holder:
+                await holder.execute(HOLD)
+                first = engine.enqueue(ask("nobody's"))
+                await until(database, WAITING_FOR_THE_LOCK, 1)
+                futures = [engine.enqueue(ask(f"f{n}", caller=flood)) for n in range(8)]
+                futures += [engine.enqueue(ask(f"c{n}", caller=calm)) for n in range(2)]
+            await asyncio.gather(first, *futures)
+            logged = await rows(
+                database,
+                "SELECT sender FROM decisions WHERE sender <> 'system' ORDER BY decided_at, ctid",
+            )
+            order.extend(row[0] for row in logged)
+            assert engine.waiting == 0
+
+    asyncio.run(scenario())
+    assert order == [
+        "flood",
+        "calm",
+        "flood",
+        "calm",
+        "flood",
+        "flood",
+        "flood",
+        "flood",
+        "flood",
+        "flood",
+    ]
+
+
+def test_a_full_queue_answers_503_at_once_and_nothing_is_granted(database: str) -> None:
+    async def scenario() -> None:
+        async with engine_on(database, limits=Limits(queue=5)) as engine:
+            await engine.submit_all([invoice(f"inv-{n}") for n in range(5)])
+            await engine.submit_all([invoice(f"inv-{n}") for n in range(5, 8)])
+            async with await AsyncConnection.connect(database) as holder:
+                await holder.execute(HOLD)
+                taken = engine.enqueue(ask("inv-7"))
+                await until(database, WAITING_FOR_THE_LOCK, 1)
+                waiting = [engine.enqueue(ask(f"inv-{n}")) for n in range(5)]
+                refused = engine.enqueue(ask("inv-5"))
+                assert refused.done()
+                assert codes([refused.result()]) == ["unavailable"]
+                assert not any(future.done() for future in [taken, *waiting])
+                assert engine.waiting == 5
+            assert codes(await asyncio.gather(taken, *waiting)) == ["granted"] * 6
+            assert "inv-5" not in await granted(database)
+            assert engine.counters.refused_full == 1
+
+    asyncio.run(scenario())
+
+
+def test_a_caller_that_went_away_is_not_decided_for(database: str) -> None:
+    async def scenario() -> None:
+        async with engine_on(database) as engine:
+            await engine.submit_all([invoice("gone"), invoice("here")])
+            async with await AsyncConnection.connect(database) as holder:
+                await holder.execute(HOLD)
+                first = engine.enqueue(ask("nobody's"))
+                await until(database, WAITING_FOR_THE_LOCK, 1)
+                gone, here = engine.enqueue(ask("gone")), engine.enqueue(ask("here"))
+                gone.cancel()
+            assert codes([await here]) == ["granted"]
+            assert codes([await first]) == ["unknown_invoice"]
+            assert await granted(database) == ["here"]
+
+    asyncio.run(scenario())
+
+
+def test_stopping_answers_everything_that_waits(database: str) -> None:
+    async def scenario() -> None:
+        async with engine_on(database, limits=Limits(batch=2)) as engine:
+            await engine.submit_all([invoice(f"inv-{n}") for n in range(7)])
+            futures = [engine.enqueue(ask(f"inv-{n}")) for n in range(7)]
+            await engine.stop()
+            assert all(future.done() for future in futures)
+            assert codes([future.result() for future in futures]) == ["granted"] * 7
+            assert codes([await engine.submit(ask("inv-0"))]) == ["unavailable"]
+
+    asyncio.run(scenario())
+
+
+def test_a_poison_request_fails_alone(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also what it had changed in memory before it failed is undone."""
+    honest = decide
+
+    def poisoned(world: World, command: Command) -> Outcome:
+        outcome = honest(world, command)
+        if getattr(command, "request", b"") == b"poison":
+            raise ZeroDivisionError
+        return outcome
+
+    async def scenario() -> None:
+        async with engine_on(database) as engine:
+            await all_of(engine, lambda n: invoice(f"inv-{n}"), 9)
+            monkeypatch.setattr(deciding, "decide", poisoned)
+            commands = [ask(f"inv-{n}") for n in range(9)]
+            object.__setattr__(commands[4], "request", b"poison")
+            answers = await engine.submit_all(commands)
+            assert codes(answers) == ["granted"] * 4 + ["internal_error"] + ["granted"] * 4
+            assert answers[4].status == 500
+            monkeypatch.setattr(deciding, "decide", honest)
+            assert sorted(await granted(database)) == [f"inv-{n}" for n in range(9) if n != 4]
+            assert codes(await all_of(engine, lambda n: ask(f"inv-{n}"), 9)) == (
+                ["permit_held"] * 4 + ["granted"] + ["permit_held"] * 4
+            )
+
+    asyncio.run(scenario())
+    assert verify(database).ok
+
+
+@pytest.mark.parametrize("request_", [b"{not json", b"\xff\xfe"], ids=["no JSON", "no UTF-8"])
+def test_what_the_database_refuses_fails_alone(database: str, request_: bytes) -> None:
+    async def scenario() -> None:
+        async with engine_on(database) as engine:
+            await all_of(engine, lambda n: invoice(f"inv-{n}"), 3)
+            commands = [ask(f"inv-{n}") for n in range(3)]
+            object.__setattr__(commands[1], "request", request_)
+            answers = await engine.submit_all(commands)
+            assert codes(answers) == ["granted", "internal_error", "granted"]
+            assert sorted(await granted(database)) == ["inv-0", "inv-2"]
+            assert codes([await engine.submit(ask("inv-1"))]) == ["granted"]
+
+    asyncio.run(scenario())
+    assert verify(database).ok
+
+
+def test_a_name_with_a_nul_fails_alone(database: str) -> None:
+    """PostgreSQL's text cannot hold it; the API refuses it before, an import might not."""
+
+    async def scenario() -> None:
+        async with engine_on(database) as engine:
+            answers = await engine.submit_all([invoice("a"), invoice("b\0c"), invoice("d")])
+            assert [a.status for a in answers] == [200, 500, 200]
+            answers = await engine.submit_all([ask("a"), ask("b\0c"), ask("d")])
+            assert codes(answers) == ["granted", "internal_error", "granted"]
+
+    asyncio.run(scenario())
+
+
+def test_a_revoked_key_is_refused_by_every_engine_at_once(database: str) -> None:
+    async def scenario() -> None:
+        sender = await new_sender(database, "poller")
+        async with engine_on(database) as one, engine_on(database) as other:
+            await one.submit_all([invoice("a"), invoice("b"), invoice("c")])
+            assert codes([await one.submit(ask("a", caller=sender))]) == ["granted"]
+            assert codes([await other.submit(ask("b", caller=sender))]) == ["granted"]
+            async with await AsyncConnection.connect(database, autocommit=True) as connection:
+                assert await revoke_key(connection, sender.key_id)
+            for engine in (one, other):
+                answer = await engine.submit(ask("c", caller=sender))
+                assert (answer.status, codes([answer])) == (401, ["unauthorized"])
+            assert await granted(database) == ["a", "b"]
+
+    asyncio.run(scenario())

@@ -8,14 +8,7 @@ from zoneinfo import ZoneInfo
 
 from eventsourcing.domain import Aggregate
 
-from ledger.domain.balance import (
-    MoneyFact,
-    Snapshot,
-    Status,
-    balance,
-    effective_status,
-    in_flight_until,
-)
+from ledger.domain.balance import MoneyFact, Snapshot, Status, in_flight_until
 from ledger.domain.hold import Hold, HoldBook
 from ledger.domain.sends import SendBook, SendRecord
 
@@ -334,62 +327,3 @@ class Invoice(Aggregate):
 
 def _rung(cycle: int, stage: str) -> str:
     return f"{cycle}:{stage}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Before:
-    """The parts of an invoice that decide what a new fact makes of its cycle."""
-
-    standing: Standing
-    past_due: bool
-    was_closed: bool = False
-
-
-def next_standing(
-    invoice: Invoice | None,
-    snapshot: Snapshot,
-    money: Iterable[MoneyFact],
-    at: datetime,
-    now: datetime,
-    default_zone: str,
-    age_from_issue: bool,
-) -> Standing:
-    """The standing that a fact dated `at`, taken in at `now`, leads to.
-
-    Paid, or a due date moved out of the past, ends a past-due run; the next one is the next cycle
-    and its age counts from the later of due date and re-opening (design D7). An invoice that was
-    closed before it was past due keeps its cycle's number, and also counts from its re-opening:
-    a customer who paid early has not been late since the first due date.
-    """
-    owed = balance(snapshot, money)
-    status = effective_status(snapshot, owed)
-    zone = ZoneInfo(snapshot.time_zone or default_zone)
-    today = now.astimezone(zone).date()
-    before = _before(invoice, now, default_zone)
-    reopened_on = before.standing.reopened_on
-    ended = before.standing.run_ended
-    cycle = before.standing.cycle
-    if before.was_closed and status is Status.OPEN:
-        reopened_on = min(at, now).astimezone(zone).date()
-    due_on = snapshot.due_on
-    if due_on is None and age_from_issue:
-        due_on = snapshot.issued_on
-    starts_on = None
-    if due_on is not None:
-        starts_on = max(d for d in (due_on, snapshot.issued_on, reopened_on) if d is not None)
-    past_due = status is Status.OPEN and starts_on is not None and today > starts_on
-    ended = ended or (before.past_due and not past_due)
-    can_run_again = status is Status.OPEN and starts_on is not None
-    if ended and can_run_again:
-        cycle, ended = cycle + 1, False
-    return Standing(status, owed, cycle, starts_on, reopened_on, ended)
-
-
-def _before(invoice: Invoice | None, now: datetime, default_zone: str) -> _Before:
-    if invoice is None or invoice.snapshot is None:
-        return _Before(Standing(Status.DRAFT, 0, 1, None, None, False), past_due=False)
-    standing = invoice.standing
-    age = invoice.days_past_due(now, default_zone)
-    past_due = standing.status is Status.OPEN and age is not None and age > 0
-    closed = standing.status in (Status.PAID, Status.VOID, Status.UNCOLLECTIBLE)
-    return _Before(standing, past_due, closed)

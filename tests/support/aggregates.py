@@ -5,8 +5,9 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from ledger.domain.balance import MoneyFact, Snapshot, Status
+from ledger.domain.cycles import next_standing
 from ledger.domain.hold import Hold
-from ledger.domain.invoice import Invoice, next_standing
+from ledger.domain.invoice import Invoice
 from ledger.domain.permit import Lane, Permit, State
 from ledger.domain.policy import Policy
 from tests.support.build import at

@@ -25,9 +25,10 @@ from ledger.domain.balance import (
     Snapshot,
     in_flight_until,
 )
+from ledger.domain.cycles import next_standing
 from ledger.domain.hold import Hold, HoldBook
 from ledger.domain.identity import Address, customer_known_by
-from ledger.domain.invoice import Invoice, Standing, next_standing
+from ledger.domain.invoice import Invoice, Standing
 
 
 def observed(world: World, fact: Fact, data: InvoiceObserved) -> Outcome:

@@ -9,8 +9,8 @@ from ledger.store.outbox import Page, PagedAlert
 
 _LONGEST_TITLE = 150
 _LONGEST_SUMMARY = 500
-_LONGEST_KEY = 255
 _NAMED_KEYS = 10
+_PLAIN_KEY = re.compile(r"[!-~]{1,255}")
 _NOT_PRINTED = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
 
 
@@ -25,9 +25,9 @@ class Message:
 
     @property
     def short_key(self) -> str:
-        """The dedupe key for fields that take 255 plain characters; a longer one is its sha256."""
+        """The dedupe key for fields that take 255 plain characters; any other is its sha256."""
         key = self.dedupe_key
-        if len(key) <= _LONGEST_KEY and key.isascii() and key.isprintable():
+        if _PLAIN_KEY.fullmatch(key):
             return key
         return f"sha256:{hashlib.sha256(key.encode()).hexdigest()}"
 

@@ -16,7 +16,7 @@ from apprise.result import AppriseResult, AppriseResultStatus
 
 from api.paging_message import Message
 
-_DEDUPE_FIELDS = {
+DEDUPE_FIELDS = {
     "pagerduty": "dedup",
     "opsgenie": "alias",
     "splunk": "entity_id",
@@ -28,9 +28,9 @@ _DEDUPE_FIELDS = {
     "goalert": "dedup",
     "goalerts": "dedup",
     "firehydrant": "dedup",
-    "signl4": "dedup",
+    "signl4": "external_id",
 }
-"""Services whose own deduplication Apprise lets us use, and what it calls that field."""
+"""Services whose own deduplication Apprise lets us use, and what its class calls that field."""
 
 _WEBHOOKS = frozenset({"json", "jsons", "form", "forms", "xml", "xmls"})
 _MAIL = frozenset({"mailto", "mailtos"})
@@ -126,7 +126,7 @@ class Target:
         parts = copy.deepcopy(self._parts)
         parts.setdefault("overflow", "truncate")
         scheme = parts["schema"]
-        if field := _DEDUPE_FIELDS.get(scheme):
+        if field := DEDUPE_FIELDS.get(scheme):
             parts[field] = parts.get(field) or message.short_key
         if scheme in _WEBHOOKS:
             extras = {"dedupe_key": message.dedupe_key, "reason": message.reason}

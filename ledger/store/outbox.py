@@ -265,4 +265,3 @@ async def _execute(connection: Connection, name: str, **parameters: Any) -> Asyn
 
 def _seconds(seconds: float) -> timedelta:
     return timedelta(seconds=seconds)
-

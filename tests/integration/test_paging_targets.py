@@ -1,12 +1,14 @@
 """One message to one real receiver through Apprise: what arrives, what is said when it does not."""
 
 import asyncio
+import inspect
 
 import pytest
+from apprise.manager_plugins import NotificationManager
 from apprise.plugins import opsgenie, pagerduty
 
 from api.paging_message import Message
-from api.paging_targets import PagingError, Sent, targets_of
+from api.paging_targets import DEDUPE_FIELDS, PagingError, Sent, targets_of
 from tests.support.logs import everything_logged
 from tests.support.receivers import Webhook, free_port, mailbox, text_of, webhook
 
@@ -85,6 +87,14 @@ def test_opsgenie_gets_a_new_alert_with_its_alias(
         body = only_body(receiver)
     assert body["alias"] == "breaker_opened:cus_1:5"
     assert body["message"] == ALERT.title
+
+
+@pytest.mark.parametrize(("scheme", "field"), sorted(DEDUPE_FIELDS.items()))
+def test_every_dedupe_field_is_one_that_apprise_knows(scheme: str, field: str) -> None:
+    targets_of(["json://127.0.0.1"])
+    service = NotificationManager()[scheme]  # type: ignore[no-untyped-call]
+    # Services take anything by keyword, so a wrong name would be lost without an error.
+    assert field in inspect.signature(service.__init__).parameters
 
 
 @pytest.mark.parametrize(

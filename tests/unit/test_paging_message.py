@@ -111,7 +111,7 @@ def test_long_texts_are_cut() -> None:
 
 def test_a_key_that_fits_no_field_is_named_by_its_digest() -> None:
     assert message_of(PAGE).short_key == ALERT.dedupe_key
-    for key in ("k" * 256, "kundë:1", "a\nb"):
+    for key in ("k" * 256, "kundë:1", "a\nb", "a b"):
         message = message_of(replace(PAGE, dedupe_key=key))
         assert message.dedupe_key == key
         assert message.short_key.startswith("sha256:")

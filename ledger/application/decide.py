@@ -7,6 +7,7 @@ from typing import Any
 from ledger.application import operations, redeeming
 from ledger.application.effects import Outcome, denied, ids_of
 from ledger.application.facts import apply_fact
+from ledger.application.facts.mail import lapsed_by_fact
 from ledger.application.permit_subjects import (
     ApologyRequest,
     Digest,
@@ -92,6 +93,8 @@ def lapses(world: World, command: Command) -> list[Lapse]:
         permit = world.permit(command.permit_id)
         due = permit is not None and permit.lapsed_state(world.now) is not None
         return [Lapse(command.permit_id)] if due else []
+    if isinstance(command, ApplyFact):
+        return [Lapse(permit_id) for permit_id in lapsed_by_fact(world, command.fact.data)]
     if not isinstance(command, RequestPermit):
         return []
     found: dict[str, None] = {}

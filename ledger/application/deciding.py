@@ -110,11 +110,16 @@ def _keep(world: World, cache: AggregateCache, need: Need, found: Loaded) -> Non
 async def run(work: Work, command: Command) -> Answer:
     """Decide one command, apply its events, and give the answer that holds once it is committed."""
     for fact in riding_facts(command):
-        await _step(work, fact)
+        await _in_time(work, fact)
+    outcome = await _in_time(work, command)
+    return await _answer(work, command, outcome)
+
+
+async def _in_time(work: Work, command: Command) -> Outcome:
+    """Let the permits lapse that bear on the command and whose time is up, then decide it (D6)."""
     for lapse in await _loading(work, lambda: lapses(work.world, command)):
         await _step(work, lapse)
-    outcome = await _step(work, command)
-    return await _answer(work, command, outcome)
+    return await _step(work, command)
 
 
 async def _step(work: Work, command: Command) -> Outcome:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from eventsourcing.domain import Aggregate
 
 from ledger.domain.hold import Hold, HoldBook
-from ledger.domain.permit import Lane, Permit, State
+from ledger.domain.permit import FREED, Lane, Permit, State
 
 REMEMBERED = timedelta(hours=24)
 """How long a settled permit is kept in memory: as long as it can count in a window."""
@@ -58,7 +58,7 @@ class Customer(Aggregate):
         customer_id: str
 
     class AddressesObserved(Event):
-        """The addresses under which the customer is reached, as fingerprints, the first preferred."""
+        """The addresses that reach the customer, as fingerprints, the first preferred."""
 
         TOPIC: ClassVar[str] = "ledger:Customer.AddressesObserved"
         fingerprints: tuple[str, ...]
@@ -101,7 +101,7 @@ class Customer(Aggregate):
                 aggregate.remember(held.redeemed(self.timestamp, self.attempt), self.timestamp)
 
     class MailSettled(Event):
-        """A permit came to its end: sent, rejected, unknown, revoked or expired; or sent at last."""
+        """A permit came to an end: sent, rejected, unknown, revoked or expired; or sent at last."""
 
         TOPIC: ClassVar[str] = "ledger:Customer.MailSettled"
         permit_id: str
@@ -111,13 +111,15 @@ class Customer(Aggregate):
         message_id: str | None
 
         def apply(self, aggregate: "Customer") -> None:
+            if self.state in FREED:
+                aggregate.apologies.pop(self.permit_id, None)
             held = aggregate.permits.get(self.permit_id)
             if held is None:
                 return
+            if self.state is State.SENT and held.lane is Lane.APOLOGY:
+                aggregate.apologies[self.permit_id] = self.timestamp
             ids = (self.provider_message_id, self.message_id)
             aggregate.remember(held.settled(self.state, self.timestamp, *ids), self.timestamp)
-            if self.state in (State.REJECTED, State.REVOKED, State.EXPIRED):
-                aggregate.apologies.pop(self.permit_id, None)
 
     class BreakerOpened(Event):
         """A cap would have been passed: nothing more of this scope until a human resets it."""
@@ -270,7 +272,7 @@ class Customer(Aggregate):
 
     @staticmethod
     def _forgettable(permit: Permit, at: datetime) -> bool:
+        """A freed permit is kept too: its mail may turn out to have been sent, and then counts."""
         if permit.live:
             return False
-        counts_at = permit.counts_at
-        return counts_at is None or counts_at <= at - REMEMBERED
+        return (permit.counts_at or permit.send_by) <= at - REMEMBERED

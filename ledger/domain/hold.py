@@ -1,4 +1,4 @@
-"""Holds: reasons for which no mail may go out, each with or without an end, in any order of news."""
+"""Holds: reasons why no mail may go out, with or without an end, in any order of news."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -27,7 +27,7 @@ class HoldBook:
     holds: dict[str, Hold] = field(default_factory=dict)
 
     def newer(self, hold: Hold) -> bool:
-        """Is this word on its reason news? Of two words of one instant the last to arrive stands."""
+        """Is this word on its reason news? Of two of one instant the last to arrive stands."""
         known = self.holds.get(hold.reason)
         return known is None or (hold.at >= known.at and hold != known)
 

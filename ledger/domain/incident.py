@@ -70,11 +70,15 @@ class Incident(Aggregate):
             )
 
     class ApologySettled(Event):
-        """The apology's outcome; one that was provably not sent may be asked for again."""
+        """The apology's outcome; one that was provably not sent may be asked for again.
+
+        One that was sent after its permit had been freed takes the place back.
+        """
 
         TOPIC: ClassVar[str] = "ledger:Incident.ApologySettled"
         customer_id: str
         permit_id: str
+        sender: str
         state: str
         rejections: int
 
@@ -82,13 +86,13 @@ class Incident(Aggregate):
             held = aggregate.apologies.get(self.customer_id)
             if self.rejections:
                 aggregate.rejections[self.customer_id] = self.rejections
-            if held is None or held.permit_id != self.permit_id:
-                return
+            mine = held is not None and held.permit_id == self.permit_id
             if self.state in ("rejected", "revoked", "expired"):
-                del aggregate.apologies[self.customer_id]
-            else:
+                if mine:
+                    del aggregate.apologies[self.customer_id]
+            elif mine or held is None or held.state != "sent":
                 aggregate.apologies[self.customer_id] = Apology(
-                    held.permit_id, self.state, held.sender, self.timestamp
+                    self.permit_id, self.state, self.sender, self.timestamp
                 )
 
     class Closed(Event):

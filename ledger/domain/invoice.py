@@ -79,11 +79,12 @@ class Invoice(Aggregate):
 
         def apply(self, aggregate: "Invoice") -> None:
             before = aggregate.snapshot
-            aggregate.snapshot = self.snapshot
-            if before is not None and (
-                before.due_on != self.snapshot.due_on or before.issued_on != self.snapshot.issued_on
-            ):
-                aggregate.overtake("the due date was changed")
+            aggregate.snapshot = now = self.snapshot
+            if before is not None:
+                if (before.due_on, before.issued_on) != (now.due_on, now.issued_on):
+                    aggregate.overtake("the due date was changed")
+                if before.customer_id != now.customer_id:
+                    aggregate.overtake("it has another owner")
             aggregate.stand(self.standing)
 
     class MoneyMoved(Event):

@@ -89,6 +89,11 @@ class Permit:
         return self.state in LIVE
 
     @property
+    def may_be_out(self) -> bool:
+        """May the mail have been handed over? Not before a redeem that had to come first (D6)."""
+        return self.redeemed_at is not None or not self.redeem_required
+
+    @property
     def synthetic(self) -> bool:
         """Is it of a guard check's probe, which no pause holds back (design D13)?"""
         return self.customer_id.startswith(RESERVED_CUSTOMER_PREFIX)

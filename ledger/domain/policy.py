@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import date, timedelta
+from itertools import pairwise
 from typing import Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -185,7 +186,7 @@ def _stages(raw: object) -> tuple[Stage, ...]:
         stages.append(Stage(name, days, floor))
     if len({stage.name for stage in stages}) != len(stages):
         raise PolicyError("two stages have the same name")
-    if any(later.days <= earlier.days for earlier, later in zip(stages, stages[1:], strict=False)):
+    if any(later.days <= earlier.days for earlier, later in pairwise(stages)):
         raise PolicyError("stages must be in order of their days, each later than the one before")
     return tuple(stages)
 

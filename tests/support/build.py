@@ -5,8 +5,8 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from ledger.application.fact_data import UNSET as UNSET
 from ledger.application.fact_data import (
-    UNSET,
     Credited,
     CustomerHeld,
     CustomerObserved,

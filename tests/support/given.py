@@ -158,4 +158,5 @@ class Scenario:
 def given(*steps: Step, policy: Policy | None = None) -> Scenario:
     """A ledger with this history; it begins on 1 January 2026, UTC."""
     scenario = Scenario(policy or Policy())
+    scenario.submit(Lapse("nobody's"))
     return scenario.when(*steps)

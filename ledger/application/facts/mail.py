@@ -5,16 +5,16 @@ from uuid import uuid5
 
 from ledger.application.breakers import open_breaker
 from ledger.application.effects import Alert, NameClaim, Outcome
-from ledger.application.fact_data import Delivery, Fact, SendObserved, ThreadMessage
+from ledger.application.fact_data import Delivery, Fact, FactData, SendObserved, ThreadMessage
 from ledger.application.facts import fact_names
 from ledger.application.facts.addresses import customer_of_address, ensure_customer
-from ledger.application.settling import revoke_rival, settle
+from ledger.application.settling import displace, revoke_rival, settle
 from ledger.application.world import World
 from ledger.domain import windows
 from ledger.domain.customer import Customer
 from ledger.domain.identity import aggregate_id
 from ledger.domain.invoice import Invoice
-from ledger.domain.permit import Lane, Permit, State
+from ledger.domain.permit import FREED, Lane, Permit, State
 from ledger.domain.policy import Stage
 from ledger.domain.sends import SendRecord
 from ledger.domain.stages import unrecorded_below
@@ -133,12 +133,41 @@ def delivered(world: World, fact: Fact, data: Delivery) -> Outcome:
     return outcome
 
 
+def lapsed_by_fact(world: World, data: FactData) -> list[str]:
+    """The permits that a fact about mail speaks of, or counts, and whose time is up (design D6)."""
+    found: list[Permit | None] = []
+    if isinstance(data, Delivery):
+        found.append(_permit_of(world, data))
+    elif isinstance(data, ThreadMessage) and data.automatic is not None:
+        found.extend(_permit_reported_on(world, reference) for reference in data.references)
+    elif isinstance(data, SendObserved):
+        customer = world.customer(data.customer_id)
+        found.extend(customer.lapsed(world.now) if customer else ())
+        found.append(_holder_of_observed(world, data))
+    due = (p.permit_id for p in found if p is not None and p.lapsed_state(world.now) is not None)
+    return list(dict.fromkeys(due))
+
+
+def _holder_of_observed(world: World, data: SendObserved) -> Permit | None:
+    """The permit on record for the stage or intent of a mail that went out past the ledger."""
+    permit_id: str | None = None
+    invoice = world.invoice(data.invoice_id) if data.invoice_id is not None else None
+    if invoice is not None:
+        live = (r.permit_id for r in invoice.cycle_records() if r.state == "permitted")
+        permit_id = next(live, None)
+    thread = world.thread(data.thread_id) if data.thread_id is not None else None
+    if thread is not None and data.intent is not None:
+        held = thread.book.sends.get(intent_slot(data.intent))
+        permit_id = held.permit_id if held is not None else None
+    return world.permit(permit_id) if permit_id is not None else None
+
+
 def apply_delivery(
     world: World, outcome: Outcome, permit: Permit, event: str, provider_message_id: str | None
 ) -> None:
     """The mail of a permit was handed over after all; a bounce or complaint holds its address."""
     if permit.state is not State.SENT:
-        if permit.state in (State.EXPIRED, State.REVOKED, State.REJECTED):
+        if permit.state in FREED:
             outcome.alerts.append(sent_after_end(permit))
         permit = settle(
             world, outcome, permit, State.SENT, f"the provider says {event}", provider_message_id
@@ -191,15 +220,21 @@ def _customer_of_message(world: World, outcome: Outcome, data: ThreadMessage) ->
 def _note_report(world: World, outcome: Outcome, data: ThreadMessage) -> None:
     """A machine's message about one of our mails: the mail bounced; nobody is replied to."""
     for reference in data.references:
-        permit_id = world.identity.permit_of(reference) or world.name("sent_message", reference)
-        permit = world.permit(permit_id) if permit_id else None
+        permit = _permit_reported_on(world, reference)
         if permit is None:
             continue
-        if permit.live or permit.state is State.UNKNOWN:
+        if permit.state in FREED:
+            outcome.alerts.append(sent_after_end(permit))
+        if permit.state is not State.SENT:
             permit = settle(world, outcome, permit, State.SENT, "a delivery report came back")
         if data.automatic is not None and "report" in data.automatic:
             _mark_bounced(outcome, permit)
         return
+
+
+def _permit_reported_on(world: World, reference: str) -> Permit | None:
+    permit_id = world.identity.permit_of(reference) or world.name("sent_message", reference)
+    return world.permit(permit_id) if permit_id else None
 
 
 def _mark_bounced(outcome: Outcome, permit: Permit) -> None:
@@ -252,7 +287,7 @@ def _use_up_stage(
         if held is not None and held.state in ("sent", "bounced"):
             return
         if held is not None:
-            revoke_rival(world, outcome, held.permit_id, mail.permit_id)
+            displace(world, outcome, held, mail)
         lower = unrecorded_below(invoice, rung, world.policy)
     outcome.change(
         "invoice",
@@ -280,7 +315,7 @@ def _use_up_intent(
         if held is not None and held.state is State.SENT:
             return
         if held is not None:
-            revoke_rival(world, outcome, held.permit_id, mail.permit_id)
+            revoke_rival(world, outcome, held.permit_id, mail)
     record = SendRecord(mail.permit_id, State.SENT, mail.sender, mail.granted_at)
     outcome.change("thread", thread_id, Thread.SendSettled, slot=slot, record=record, rejections=0)
 

@@ -19,7 +19,7 @@ class AggregateCache:
         self.limit = limit
         self.position = 0
         self.aggregates: dict[UUID, Aggregate | None] = {}
-        self.addresses: dict[str, str | None] = {}
+        self.addresses: dict[str, str] = {}
 
     def clear(self, position: int) -> None:
         """Forget everything: too much happened elsewhere, or nothing is known for sure."""

@@ -103,8 +103,9 @@ def _keep(world: World, cache: AggregateCache, need: Need, found: Loaded) -> Non
         world.bindings[scope] = found.bindings.get(scope)
     for customer_id in need.owners:
         world.invoices_by_customer[customer_id] = tuple(found.owned.get(customer_id, ()))
-    for fingerprint in need.fingerprints:
-        cache.addresses[fingerprint] = found.contacts.get(fingerprint)
+    # Only what was found is kept: another engine may be told a missing address at any time, and
+    # no event says so.
+    cache.addresses.update(found.contacts)
 
 
 async def run(work: Work, command: Command) -> Answer:
@@ -199,7 +200,10 @@ def _take_in(work: Work, outcome: Outcome) -> None:
     if outcome.forget_addresses_of is not None:
         gone = outcome.forget_addresses_of
         customer = world.customer(gone)
-        batch.forgotten.extend((gone, *(customer.absorbed if customer else ())))
+        everyone = (gone, *(customer.absorbed if customer else ()))
+        batch.forgotten.extend(everyone)
+        for row in [row for row in batch.contacts if row[1] in everyone]:
+            del batch.contacts[row]
         work.cache.addresses.clear()
 
 

@@ -207,6 +207,7 @@ class Customer(Aggregate):
         apologies: dict[str, datetime]
         held_until: datetime | None
         indefinite: bool
+        absorbed: tuple[str, ...] = ()
 
         def apply(self, aggregate: "Customer") -> None:
             for permit in self.permits:
@@ -223,7 +224,7 @@ class Customer(Aggregate):
             aggregate.addresses = known + tuple(a for a in self.addresses if a not in known)
             aggregate.held_addresses.update(self.held_addresses)
             aggregate.apologies.update(self.apologies)
-            aggregate.absorbed.add(self.customer_id)
+            aggregate.absorbed |= {self.customer_id, *self.absorbed}
 
     class Erased(Event):
         """The addresses were removed from the ledger; windows and counts stay (design D18)."""

@@ -29,4 +29,5 @@ def merge(
         apologies=gone.apologies,
         held_until=until,
         indefinite=indefinite,
+        absorbed=tuple(sorted(gone.absorbed)),
     )

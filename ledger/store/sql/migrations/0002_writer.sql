@@ -83,6 +83,11 @@ BEGIN
                 SET fingerprint = excluded.fingerprint, permit_id = excluded.permit_id,
                     status = excluded.status, body = excluded.body, created_at = excluded.created_at;
     END IF;
+    -- Before the new contacts, which were told after it.
+    IF batch -> 'forgotten' IS NOT NULL THEN
+        DELETE FROM contacts
+            WHERE partition = 0 AND customer_id IN (SELECT json_array_elements_text(batch -> 'forgotten'));
+    END IF;
     IF batch -> 'contacts' IS NOT NULL THEN
         INSERT INTO contacts
             SELECT 0, f, c, a
@@ -109,9 +114,5 @@ BEGIN
             ON CONFLICT (partition, originator_id) DO UPDATE
                 SET originator_version = excluded.originator_version, topic = excluded.topic,
                     state = excluded.state;
-    END IF;
-    IF batch -> 'forgotten' IS NOT NULL THEN
-        DELETE FROM contacts
-            WHERE partition = 0 AND customer_id IN (SELECT json_array_elements_text(batch -> 'forgotten'));
     END IF;
 END $$;

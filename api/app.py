@@ -6,11 +6,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
-from projections.projector import Projector
 from starlette.types import ASGIApp
 
 from api.context import Context, KeyRing
 from api.hot_path import HotPath
+from api.lag_alert import lag_alert
 from api.paging import Pager
 from api.problems import install_problem_handlers
 from api.routes import control, due, facts, journal, keys, people, permits, service, webhooks
@@ -23,6 +23,8 @@ from ledger.application.world import Identity
 from ledger.store.connections import Connections
 from ledger.store.reader import LedgerReader
 from ledger.store.writer import PostgresWriter
+from projections.projector import Projector
+from projections.rebuild import rebuild_outdated
 
 DESCRIPTION = """The service that programs ask *before* they mail a customer.
 
@@ -42,7 +44,8 @@ def build_app(settings: Settings, conninfo: str, test_clock: bool) -> ASGIApp:
         await context.connections.open()
         await context.engine.start()
         context.engine.on_commit(context.projector.wake)
-        supervisor.start("projector", context.projector.run)
+        await context.projector.start()
+        supervisor.start("read models", lambda: rebuild_outdated(conninfo, settings.policy))
         supervisor.start("pager", context.pager.run)
         supervisor.start("sweeper", lambda: sweep(context))
         _tune_garbage_collector()
@@ -51,6 +54,7 @@ def build_app(settings: Settings, conninfo: str, test_clock: bool) -> ASGIApp:
         finally:
             context.draining = True
             await context.engine.stop()
+            await context.projector.stop()
             await context.pager.stop()
             await supervisor.stop()
             await context.connections.close()
@@ -87,7 +91,7 @@ def build_context(
         writer=writer,
         connections=connections,
         reader=LedgerReader(connections),
-        projector=Projector(conninfo, policy),
+        projector=Projector(conninfo, alert=lag_alert(connections)),
         pager=Pager(conninfo, settings.alert_urls, policy),
         keys=KeyRing(connections),
         supervisor=supervisor,

@@ -9,9 +9,6 @@ from functools import wraps
 from typing import Any
 
 import click
-from projections.due import due
-from projections.rebuild import rebuild, status
-from projections.schema import apply_schema
 from psycopg import AsyncConnection
 from rich.console import Console
 from rich.progress import Progress
@@ -25,6 +22,11 @@ from ledger.store.journal import ledger_status
 from ledger.store.keys import SCOPES, create_key, list_keys, revoke_key
 from ledger.store.migrate import MigrationError, migrate
 from ledger.store.setup import RealHistory, WrongSecret
+from projections.due import due
+from projections.models import UnknownReadModel
+from projections.rebuild import RebuildRunning, rebuild
+from projections.schema import prepare_projections
+from projections.status import status
 
 _console = Console()
 _EXPECTED = (
@@ -83,9 +85,10 @@ def demo_command(port: int, once: bool) -> None:
 @_clear_errors
 def migrate_command() -> None:
     """Bring the database to this version; safe when several start at once."""
-    with _store(load_settings()) as conninfo:
+    settings = load_settings()
+    with _store(settings) as conninfo:
         run = migrate(conninfo)
-        apply_schema(conninfo)
+        prepare_projections(conninfo, settings.policy)
     for migration in run:
         click.echo(f"ran {migration.name}")
     click.echo("the database is up to date")
@@ -176,11 +179,11 @@ def due_command(stage: str | None, limit: int, ready: bool) -> None:
         for invoice in customer.invoices:
             table.add_row(
                 customer.customer_id,
-                invoice.invoice_id,
-                str(invoice.cycle),
-                invoice.stage,
-                str(invoice.days_past_due),
-                f"{invoice.amount_remaining} {invoice.currency}",
+                invoice["invoice_id"],
+                str(invoice["cycle"]),
+                invoice["stage"],
+                str(invoice["days_past_due"]),
+                f"{invoice['amount_remaining']} {invoice['currency']}",
                 customer.withheld.code if customer.withheld else "",
             )
     _console.print(table)
@@ -235,7 +238,7 @@ def projections_rebuild(name: str) -> None:
 
         try:
             asyncio.run(rebuild(conninfo, name, settings.policy, progress=show))
-        except LookupError as error:
+        except (UnknownReadModel, RebuildRunning) as error:
             raise click.ClickException(str(error)) from error
     click.echo(f"{name} is rebuilt and live")
 

@@ -43,9 +43,15 @@ class LedgerCollector(Collector):
         lag = GaugeMetricFamily(
             "send_ledger_projection_lag_seconds", "How far a read model is behind", labels=["name"]
         )
-        for name, seconds in self._context.projector.lags().items():
-            lag.add_metric([name], seconds)
+        for name in self._context.projector.progress:
+            lag.add_metric([name], self._context.projector.lag_of(name))
         yield lag
+        pages = self._context.pager.counters
+        yield _counter("pages_sent", "Pages delivered to a target", pages.sent)
+        yield _counter("pages_failed", "Tries to deliver a page that failed", pages.failed)
+        yield GaugeMetricFamily(
+            "send_ledger_pages_pending", "Pages that wait to be delivered", value=pages.pending
+        )
         yield GaugeMetricFamily(
             "send_ledger_gc_objects", "Objects that the garbage collector tracks", gc.get_count()[0]
         )

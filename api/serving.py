@@ -17,9 +17,8 @@ from typing import Any
 
 import psycopg
 import uvicorn
-from uvicorn.supervisors import Multiprocess
-from projections.schema import apply_schema
 from starlette.types import ASGIApp
+from uvicorn.supervisors import Multiprocess
 
 from api.app import build_app
 from api.logs import configure_logging, log_config
@@ -28,6 +27,7 @@ from ledger.store.embedded import EmbeddedPostgres
 from ledger.store.keys import SCOPES, insert_first_key
 from ledger.store.migrate import migrate
 from ledger.store.setup import is_fresh, prepare_ledger
+from projections.schema import prepare_projections
 
 _HANDED_DOWN = "LEDGER_WORKER_CONNINFO"
 _TEST_CLOCK = "LEDGER_WORKER_TEST_CLOCK"
@@ -70,7 +70,7 @@ def prepare(settings: Settings, conninfo: str, test_clock: datetime | None) -> S
     Raises MigrationError, WrongSecret or RealHistory.
     """
     migrate(conninfo)
-    apply_schema(conninfo)
+    prepare_projections(conninfo, settings.policy)
     on_test_clock = prepare_ledger(conninfo, settings.secret, settings.policy, test_clock)
     first_key = None
     if settings.database_url is None:

@@ -15,7 +15,7 @@ class Supervisor:
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
 
-    def start(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+    def start(self, name: str, work: Callable[[], Awaitable[object]]) -> None:
         """Run `work()` until it returns; start it again each time it raises."""
         self._keep(asyncio.create_task(self._again_and_again(name, work), name=name))
 
@@ -35,7 +35,7 @@ class Supervisor:
         task.add_done_callback(self._tasks.discard)
 
     @staticmethod
-    async def _again_and_again(name: str, work: Callable[[], Awaitable[None]]) -> None:
+    async def _again_and_again(name: str, work: Callable[[], Awaitable[object]]) -> None:
         pause = _FIRST_PAUSE
         while True:
             try:

@@ -3,8 +3,10 @@
 import asyncio
 
 from api.context import Context
+from ledger.application.effects import Alert
 from ledger.application.ports import StoreUnavailable
 from ledger.application.requests import Lapse
+from ledger.store.alerting import raise_alert
 from ledger.store.statements import statement
 
 PERIOD = 1.0
@@ -47,16 +49,12 @@ async def _watch_unknown(context: Context) -> None:
         if row is None or not row[0]:
             return
         count, since, permit_id, customer_id = row
-        await connection.execute(
-            statement("permits", "alert_unknown"),
-            {
-                "key": f"permit_unknown:{permit_id}",
-                "summary": f"{count} permits have an unknown outcome; the oldest, {permit_id}, "
-                f"since {since.isoformat()}",
-                "customer_id": customer_id,
-                "permit_id": permit_id,
-            },
+        summary = (
+            f"{count} permits have an unknown outcome; the oldest, {permit_id}, "
+            f"since {since.isoformat()}"
         )
+        key = f"permit_unknown:{permit_id}"
+        await raise_alert(connection, Alert("permit_unknown", key, summary, customer_id, permit_id))
 
 
 async def _clear_old(context: Context) -> None:

@@ -4,7 +4,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import Response
-from projections.due import DueCustomer, DuePage, due
 
 from api.auth import CurrentContext, Sender
 from api.claims import claim_permits, replay_claim
@@ -17,6 +16,7 @@ from api.schemas.fields import Id
 from api.schemas.lists import DueList
 from api.schemas.permits import ClaimAnswer, ClaimRequest
 from ledger.application.answers import to_json
+from projections.due import BadCursor, DueCustomer, DuePage, due
 
 router = APIRouter(prefix="/v1/due", tags=["due"])
 IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
@@ -64,7 +64,7 @@ async def claim(
             return replayed
     await current_projection(context, None)
     page = await _due(context, body.stage, body.limit, None, True)
-    groups = [tuple(i.invoice_id for i in customer.invoices) for customer in page.items]
+    groups = [tuple(i["invoice_id"] for i in customer.invoices) for customer in page.items]
     return await claim_permits(context, caller, groups, body.stage, idempotency)
 
 
@@ -72,16 +72,19 @@ async def _due(
     context: Context, stage: str | None, limit: int, cursor: str | None, ready: bool
 ) -> DuePage:
     now = await context.now()
-    async with context.connections.use() as connection:
-        return await due(
-            connection,
-            now=now,
-            policy=context.policy,
-            stage=stage,
-            limit=limit,
-            cursor=cursor,
-            ready=ready,
-        )
+    try:
+        async with context.connections.use() as connection:
+            return await due(
+                connection,
+                now=now,
+                policy=context.policy,
+                stage=stage,
+                limit=limit,
+                cursor=cursor,
+                ready=ready,
+            )
+    except BadCursor as error:
+        raise ProblemError("invalid_request", str(error)) from None
 
 
 def _customer(customer: DueCustomer) -> dict[str, Any]:

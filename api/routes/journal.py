@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
-from projections.rebuild import rebuild, status
 
 from api.auth import Auditor, CurrentContext, Operator
 from api.paging_cursor import decode_cursor, decode_number, encode_cursor, encode_text
@@ -17,6 +16,8 @@ from ledger.application.answers import to_json
 from ledger.domain.identity import aggregate_id
 from ledger.store.journal import DecisionFilter, get_decision, list_decisions, list_events
 from ledger.store.outbox import acknowledge, list_alerts
+from projections.rebuild import rebuild
+from projections.status import status
 
 router = APIRouter(prefix="/v1", tags=["journal"])
 Limit = Annotated[int, Query(ge=1, le=1000)]

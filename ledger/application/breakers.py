@@ -2,6 +2,7 @@
 
 from ledger.application.effects import Alert, Outcome
 from ledger.domain.customer import Customer
+from ledger.domain.identity import RESERVED_CUSTOMER_PREFIX
 
 
 def open_breaker(outcome: Outcome, customer: Customer, scope: str, cause: str) -> None:
@@ -14,5 +15,6 @@ def open_breaker(outcome: Outcome, customer: Customer, scope: str, cause: str) -
             f"breaker_opened:{customer_id}:{customer.version}",
             f"the breaker of customer {customer_id} opened for {scope}: {cause}",
             customer_id,
+            drill=customer_id.startswith(RESERVED_CUSTOMER_PREFIX),
         )
     )

@@ -6,6 +6,8 @@ from typing import Any
 from psycopg import AsyncConnection
 from psycopg.types.json import Json
 
+from ledger.application.effects import Alert
+from ledger.store.alerting import raise_alert
 from ledger.store.statements import statement
 
 
@@ -33,12 +35,13 @@ async def keep_rejected(
             },
         )
         row = await cursor.fetchone()
-        await connection.execute(
-            statement("webhooks", "alert"),
-            {
-                "key": f"ingest_rejected:{provider}:{kind}",
-                "summary": f"a webhook of {provider} could not be used: {kind}",
-            },
+        await raise_alert(
+            connection,
+            Alert(
+                "ingest_rejected",
+                f"ingest_rejected:{provider}:{kind}",
+                f"a webhook of {provider} could not be used: {kind}",
+            ),
         )
     assert row is not None
     rejected_id: int = row[0]

@@ -1,0 +1,22 @@
+"""Raises an alert outside a decision: for what the ledger notices by itself (design D11)."""
+
+from typing import Any
+
+from psycopg import AsyncConnection
+
+from ledger.application.effects import Alert
+from ledger.store.statements import statement
+
+
+async def raise_alert(connection: AsyncConnection[Any], alert: Alert) -> None:
+    """Put an alert in the outbox; one with the same dedupe key is not put there again."""
+    await connection.execute(
+        statement("alerts", "raise"),
+        {
+            "key": alert.dedupe_key,
+            "kind": alert.kind,
+            "summary": alert.summary,
+            "customer_id": alert.customer_id,
+            "permit_id": alert.permit_id,
+        },
+    )

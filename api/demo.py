@@ -47,9 +47,10 @@ class Story:
         repeats = 0
         for day in range(1, 16):
             morning = due_on + timedelta(days=day)
-            first = self._poll(morning, "poller-a") + self._poll(morning, "poller-b")
+            pollers = ("poller-a", "poller-b") if day % 2 else ("poller-b", "poller-a")
+            first = self._poll(morning, pollers[0]) + self._poll(morning, pollers[1])
             evening = morning + timedelta(hours=8)
-            second = self._poll(evening, "poller-a") + self._poll(evening, "poller-b")
+            second = self._poll(evening, pollers[0]) + self._poll(evening, pollers[1])
             repeats += len(second)
             table.add_row(
                 str(day), f"{morning:%Y-%m-%d}", ", ".join(first) or "-", ", ".join(second) or "-"
@@ -83,7 +84,7 @@ class Story:
         due_on = datetime.fromisoformat("2026-11-05T08:00:00+00:00")
         granted: list[str] = []
         for day in range(1, 16):
-            granted += self._poll(due_on + timedelta(days=day), "poller-a")
+            granted += self._poll(due_on + timedelta(days=day), "poller-a", _SECOND_INVOICE)
         self._say(
             f"   granted: {', '.join(granted)}; day-14: {self._ask(_SECOND_INVOICE, 'day-14')}"
         )
@@ -107,8 +108,8 @@ class Story:
         mine = [a for a in alerts["items"] if a["customer_id"] == "cus_flooded"]
         self._say(f"   {grants} grants, breaker {customer['breaker']['state']}, {len(mine)} alert")
 
-    def _poll(self, at: datetime, poller: str) -> list[str]:
-        """One run of a poller: claim what is due, redeem, send, report."""
+    def _poll(self, at: datetime, poller: str, invoice_id: str = "") -> list[str]:
+        """One run of a poller: claim what is due, redeem, send, report; what was granted."""
         self.client.set_clock(at)
         _, claimed = self.client.call("POST", "/v1/due/claim", {"limit": 100})
         granted = []
@@ -117,7 +118,11 @@ class Story:
             status, _ = self.client.call("POST", f"{path}/redeem", {"attempt": poller})
             if status == 200:
                 self.client.call("POST", f"{path}/outcome", {"outcome": "sent"})
-                granted += [f"{item['stage']} ({poller})" for item in permit["items"]]
+                granted += [
+                    f"{item['stage']} cycle {item['cycle']} ({poller})"
+                    for item in permit["items"]
+                    if item["invoice_id"].startswith(invoice_id)
+                ]
         return granted
 
     def _ask(self, invoice_id: str, stage: str | None = None) -> str:
@@ -151,7 +156,7 @@ class Story:
         self._say(f"   Stripe webhook {name}: {status} {results or answer.get('ignored')}")
 
     def _say(self, text: str) -> None:
-        self.console.print(text, markup=False)
+        self.console.print(text, markup=False, soft_wrap=True)
 
 
 def run_demo(port: int, once: bool) -> None:

@@ -59,8 +59,13 @@ class InvoiceStage:
         return f"{stage.name if stage else 'a reminder'} of invoice {self.invoice.invoice_id}"
 
     def holder(self) -> Holder | None:
-        """What is on record for the stage in this cycle, superseded ones aside."""
+        """What is on record for the stage in this cycle, superseded ones aside.
+
+        A request that names no stage means none where nothing can be asked for at all.
+        """
         stage = self._asked()
+        if self.wanted is None and money_obstacle(self.invoice, self.policy) is not None:
+            return None
         record = record_of(self.invoice, stage, self.policy) if stage else None
         if record is None or record.state == "superseded":
             return None

@@ -48,7 +48,7 @@ def build_app(settings: Settings, conninfo: str, test_clock: bool) -> ASGIApp:
         supervisor.start("read models", lambda: rebuild_outdated(conninfo, settings.policy))
         supervisor.start("pager", context.pager.run)
         supervisor.start("sweeper", lambda: sweep(context))
-        _tune_garbage_collector()
+        tune_garbage_collector()
         try:
             yield
         finally:
@@ -100,7 +100,7 @@ def build_context(
     )
 
 
-def _tune_garbage_collector() -> None:
+def tune_garbage_collector() -> None:
     """Keep the cyclic collector off the hot path: the cache is large and holds no cycles (D4)."""
     gc.collect()
     gc.freeze()

@@ -106,7 +106,7 @@ def serve(
             ready.start()
             if workers == 1:
                 app = build_app(settings, conninfo, started.test_clock)
-                uvicorn.Server(_config(app)).run(sockets=[listener])
+                uvicorn.Server(server_config(app)).run(sockets=[listener])
             else:
                 _serve_with_workers(settings, started, listener, workers)
 
@@ -124,11 +124,12 @@ def _serve_with_workers(
     os.environ[_HANDED_DOWN] = started.conninfo
     os.environ[_TEST_CLOCK] = "1" if started.test_clock else "0"
     os.environ[_SECRET] = settings.secret.decode()
-    config = _config("api.serving:worker_app", factory=True, workers=workers)
+    config = server_config("api.serving:worker_app", factory=True, workers=workers)
     Multiprocess(config, sockets=[listener]).run()
 
 
-def _config(app: Any, factory: bool = False, workers: int = 1) -> uvicorn.Config:
+def server_config(app: Any, factory: bool = False, workers: int = 1) -> uvicorn.Config:
+    """How uvicorn serves the ledger; benchmarks serve what they compare it with alike."""
     return uvicorn.Config(
         app,
         factory=factory,

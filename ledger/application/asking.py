@@ -7,6 +7,8 @@ from typing import Any
 from ledger.application.effects import Contact, Ids, Outcome
 from ledger.application.facts.addresses import customer_of_address, ensure_customer
 from ledger.application.facts.mail import start_thread
+from ledger.application.lanes import lane_of
+from ledger.application.named_sends import holder_of, names_of
 from ledger.application.permit_subjects import (
     KINDS,
     ApologyRequest,
@@ -25,7 +27,6 @@ from ledger.domain import sendkey
 from ledger.domain.customer import Customer
 from ledger.domain.guards import Case, Subject
 from ledger.domain.identity import RESERVED_CUSTOMER_PREFIX, Address
-from ledger.domain.permit import Lane
 from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
 from ledger.domain.sends import SendBook
@@ -40,7 +41,6 @@ from ledger.domain.subjects import (
 )
 from ledger.domain.thread import Thread, follow_up_slot, intent_slot, reply_slot
 
-_TRANSACTIONAL_KINDS = frozenset({"notification", "digest", "message", "payment_failed"})
 _NO_LIMIT = 2**31
 
 
@@ -69,7 +69,7 @@ class Ask:
     invoice_id: str | None = None
     thread_id: str | None = None
     incident_id: str | None = None
-    named: str | None = None
+    names: tuple[str, ...] = ()
     lists_withheld: bool = False
     extras: dict[str, Any] = field(default_factory=dict)
 
@@ -96,7 +96,7 @@ def _reminder(world: World, command: RequestPermit, subject: Reminder) -> Ask | 
         return Denial("invalid_request", f"{subject.stage!r} is not a stage of the policy")
     judged: list[Judged] = []
     customers: dict[str, Customer] = {}
-    for invoice_id in subject.invoices:
+    for invoice_id in dict.fromkeys(subject.invoices):
         invoice = world.invoice(invoice_id)
         if invoice is None or invoice.snapshot is None:
             judged.append(Judged(invoice_id, _missing("invoice", invoice_id)))
@@ -302,13 +302,12 @@ def _named(
     ask = _for_customer(world, command, subject.customer_id, subject.to)
     if isinstance(ask, Denial):
         return ask
-    key = key_of(ask.customer_id)
-    named = sendkey.digest_of(key).hex()
-    holder_id = world.name("send", named)
-    holder = world.permit(holder_id) if holder_id is not None else None
+    names = names_of(ask.case.customer, ask.customer_id, key_of)
+    holder = holder_of(world, names)
     limit = _rejection_limit(world, command)
     ask.subjects = [Judged(ask.customer_id, NamedSend(name, holder, limit))]
-    ask.keys, ask.named = (key,), named
+    ask.keys, ask.names = (key_of(ask.customer_id),), names
+    ask.thread_id = subject.thread_id
     ask.rejections = holder.rejections if holder else 0
     return ask
 
@@ -362,17 +361,6 @@ def _ask(
         synthetic=synthetic,
     )
     return Ask([], case, customer_id)
-
-
-def lane_of(kind: str, transactional: bool) -> Lane:
-    """The lane of a kind; a transactional key has its own for receipts, never for dunning (D8)."""
-    if kind == "reply":
-        return Lane.REPLY
-    if kind == "apology":
-        return Lane.APOLOGY
-    if transactional and kind in _TRANSACTIONAL_KINDS:
-        return Lane.TRANSACTIONAL
-    return Lane.OUTREACH
 
 
 def _rejection_limit(world: World, command: RequestPermit) -> int:

@@ -89,10 +89,11 @@ async def load(work: Work, need: Need) -> None:
     if not need:
         return
     found = await work.session.load(need)
-    _keep(world, cache, need, found)
+    _keep(work, need, found)
 
 
-def _keep(world: World, cache: AggregateCache, need: Need, found: Loaded) -> None:
+def _keep(work: Work, need: Need, found: Loaded) -> None:
+    world, cache = work.world, work.cache
     for id_ in need.aggregates:
         world.aggregates[id_] = found.aggregates.get(id_)
     for permit_id in need.permits:
@@ -102,7 +103,9 @@ def _keep(world: World, cache: AggregateCache, need: Need, found: Loaded) -> Non
     for scope in need.bindings:
         world.bindings[scope] = found.bindings.get(scope)
     for customer_id in need.owners:
-        world.invoices_by_customer[customer_id] = tuple(found.owned.get(customer_id, ()))
+        written = found.owned.get(customer_id, ())
+        to_write = sorted(i for c, i in work.batch.owners if c == customer_id)
+        world.invoices_by_customer[customer_id] = tuple(dict.fromkeys((*written, *to_write)))
     # Only what was found is kept: another engine may be told a missing address at any time, and
     # no event says so.
     cache.addresses.update(found.contacts)

@@ -43,8 +43,9 @@ def grant(
     outcome.invoice_id = ask.invoice_id
     _record_items(outcome, permit, crossed, repeated)
     _record_slots(outcome, permit)
-    if ask.named is not None and not repeated:
-        outcome.names.append(NameClaim("send", ask.named, permit.permit_id, replaces=True))
+    if not repeated:
+        for name in ask.names:
+            outcome.names.append(NameClaim("send", name, permit.permit_id, replaces=True))
     if command.override is not None:
         action = command.override.action_id
         outcome.names.append(NameClaim("override", action, permit.permit_id, replaces=True))
@@ -94,7 +95,7 @@ def _permit(
         invoice_id=None if items else ask.invoice_id,
         incident_id=ask.incident_id,
         slots=ask.slots,
-        named=ask.named,
+        named=ask.names[0] if ask.names else None,
         address=ask.case.address,
         control_version=world.control.version,
         rejections=rejections,

@@ -45,7 +45,7 @@ class AggregateCache:
     def used(self, ids: Iterable[UUID]) -> None:
         """Mark aggregates as just used, and let the longest unused go."""
         aggregates = self.aggregates
-        for id_ in ids:
+        for id_ in dict.fromkeys(ids):
             if id_ in aggregates:
                 aggregates[id_] = aggregates.pop(id_)
         surplus = len(aggregates) - self.limit

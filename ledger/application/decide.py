@@ -97,13 +97,13 @@ def lapses(world: World, command: Command) -> list[Lapse]:
         return [Lapse(permit_id) for permit_id in lapsed_by_fact(world, command.fact.data)]
     if not isinstance(command, RequestPermit):
         return []
-    found: dict[str, None] = {}
-    for customer in _customers(world, command):
-        for permit in customer.lapsed(world.now):
-            found[permit.permit_id] = None
-    for permit_id in _holders(world, command):
+    customers = _customers(world, command)
+    found = {
+        p.permit_id: None for c in customers for p in c.permits.values() if p.lapses(world.now)
+    }
+    for permit_id in _holders(world, command, customers):
         permit = world.permit(permit_id)
-        if permit is not None and permit.lapsed_state(world.now) is not None:
+        if permit is not None and permit.lapses(world.now):
             found[permit_id] = None
     return [Lapse(permit_id) for permit_id in found]
 
@@ -121,7 +121,7 @@ def _replay(world: World, command: RequestPermit) -> Outcome | None:
     if bound.created_at <= world.now - timedelta(days=world.policy.idempotency_days):
         return None
     permit = world.permit(bound.permit_id)
-    if permit is None or permit.state in FREED:
+    if permit is None or permit.state in FREED or permit.lapsed_state(world.now) is State.EXPIRED:
         return None
     if bound.fingerprint != command.idempotency.fingerprint:
         return denied(Denial("key_conflict", "this Idempotency-Key was used for another request"))
@@ -162,11 +162,10 @@ def _customers(world: World, command: RequestPermit) -> list[Customer]:
     return [customer for customer in found if customer is not None]
 
 
-def _holders(world: World, command: RequestPermit) -> list[str]:
+def _holders(world: World, command: RequestPermit, customers: list[Customer]) -> list[str]:
     """Permits that hold the send key from another customer's windows, after a move of owner."""
     subject = command.subject
     held: list[str] = []
-    known = {permit_id for c in _customers(world, command) for permit_id in c.permits}
     if isinstance(subject, Reminder):
         for invoice_id in subject.invoices:
             invoice = world.invoice(invoice_id)
@@ -178,6 +177,9 @@ def _holders(world: World, command: RequestPermit) -> list[str]:
         if thread is not None:
             sends = thread.book.sends.values()
             held.extend(s.permit_id for s in sends if s.state in (State.GRANTED, State.REDEEMED))
+    if not held:
+        return held
+    known = {permit_id for customer in customers for permit_id in customer.permits}
     return [permit_id for permit_id in dict.fromkeys(held) if permit_id not in known]
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
-from ledger.application import answers, prefetch
+from ledger.application import answers
 from ledger.application.answers import Answer
 from ledger.application.cache import AggregateCache
 from ledger.application.decide import decide, lapses, riding_facts
@@ -19,6 +19,7 @@ from ledger.application.ports import (
     Need,
     WriterSession,
 )
+from ledger.application.prefetch import Walk
 from ledger.application.requests import ApplyFact, BindAnswer, Command, Redeem, RequestPermit
 from ledger.application.views import invoice_view
 from ledger.application.world import Binding, Identity, NotLoaded, World
@@ -27,6 +28,7 @@ from ledger.domain.invoice import Invoice
 from ledger.domain.policy import Policy
 
 _MOST_LOADS = 50
+_MOST_WALKS = 5
 SNAPSHOT_EVERY = 64
 """A snapshot is written each time an aggregate's version passes a multiple of this."""
 
@@ -40,7 +42,7 @@ class Work:
     world: World
     batch: Batch
     policy_version: str
-    touched: set[UUID] = field(default_factory=set)
+    touched: list[UUID] = field(default_factory=list)
     granted_bodies: dict[str, bytes] = field(default_factory=dict)
     to_snapshot: dict[UUID, Any] = field(default_factory=dict)
 
@@ -65,21 +67,24 @@ async def prepare(work: Work, commands: list[Command]) -> None:
     if work.world.aggregates[CONTROL_ID] is None:
         started = Change(CONTROL_ID, Control.Created, {"originator_topic": Control.TOPIC})
         await _apply(work, started)
-    work.touched.add(CONTROL_ID)
-    for stage in (None, prefetch.second_needs, prefetch.third_needs):
-        need = Need()
+    work.touched.append(CONTROL_ID)
+    looked_up: set[str] = set()
+    for _ in range(_MOST_WALKS):
+        walk = Walk(work.world, work.cache.addresses, looked_up)
         for command in commands:
-            if stage is None:
-                prefetch.first_needs(command, need)
-            else:
-                stage(command, work.world, need)
-        await load(work, need)
+            walk.follow(command)
+        if not walk.need or not await load(work, walk.need):
+            break
+    work.touched.extend(walk.seen)
 
 
-async def load(work: Work, need: Need) -> None:
-    """Load what is needed and not there yet; what does not exist is known as such."""
+async def load(work: Work, need: Need) -> bool:
+    """Load what is needed and not there yet; what does not exist is known as such.
+
+    Answers whether anything had to be loaded.
+    """
     world, cache = work.world, work.cache
-    work.touched |= need.aggregates
+    work.touched.extend(need.aggregates)
     need.aggregates = {i for i in need.aggregates if i not in world.aggregates}
     need.permits = {p for p in need.permits if p not in world.permits}
     need.names = {n for n in need.names if n not in world.names}
@@ -87,9 +92,10 @@ async def load(work: Work, need: Need) -> None:
     need.owners = {o for o in need.owners if o not in world.invoices_by_customer}
     need.fingerprints = {f for f in need.fingerprints if f not in cache.addresses}
     if not need:
-        return
+        return False
     found = await work.session.load(need)
     _keep(work, need, found)
+    return True
 
 
 def _keep(work: Work, need: Need, found: Loaded) -> None:
@@ -164,7 +170,7 @@ async def _apply(work: Work, change: Change) -> None:
     aggregates = work.world.aggregates
     if change.aggregate_id not in aggregates:
         await load(work, Need(aggregates={change.aggregate_id}))
-    work.touched.add(change.aggregate_id)
+    work.touched.append(change.aggregate_id)
     aggregate = aggregates[change.aggregate_id]
     version = 1 if aggregate is None else aggregate.version + 1
     event = change.event(

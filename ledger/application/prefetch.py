@@ -1,9 +1,13 @@
 """What commands will look at, so that a whole batch is loaded in a few round trips.
 
-It may guess too little: a decision that misses something says so by NotLoaded.
+A walk goes as deep as what is loaded leads, and notes what is missing. It may guess too little: a
+decision that misses something says so by NotLoaded.
 """
 
+from collections.abc import Mapping
 from uuid import UUID
+
+from eventsourcing.domain import Aggregate
 
 from ledger.application.fact_data import (
     CustomerHeld,
@@ -39,144 +43,167 @@ from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.identity import Address, aggregate_id, customer_known_by
 from ledger.domain.invoice import Invoice
+from ledger.domain.permit import Permit
 from ledger.domain.thread import Thread
 
 
-def first_needs(command: Command, need: Need) -> None:
-    """What the command names itself."""
-    if isinstance(command, RequestPermit):
+class Walk:
+    """Follows commands through what is loaded; `need` is what was missing on the way.
+
+    `looked_up` are fingerprints asked for by earlier walks: an erased address stays unknown.
+    """
+
+    def __init__(
+        self, world: World, addresses: Mapping[str, str | None], looked_up: set[str]
+    ) -> None:
+        self.need = Need()
+        self.seen: list[UUID] = []
+        self._world = world
+        self._aggregates = world.aggregates
+        self._addresses = addresses
+        self._looked_up = looked_up
+
+    def follow(self, command: Command) -> None:
+        """Note everything that this command leads to."""
+        if isinstance(command, RequestPermit):
+            self._request(command)
+        elif isinstance(command, Redeem | ReportOutcome | Lapse):
+            permit = self._permit(command.permit_id)
+            if permit is not None:
+                self._permit_parts(permit, isinstance(command, Redeem))
+            if isinstance(command, ReportOutcome) and command.provider_message_id is not None:
+                self._name("early_delivery", command.provider_message_id)
+        elif isinstance(command, ApplyFact):
+            self._fact(command.fact)
+
+    def _request(self, command: RequestPermit) -> None:
         if command.idempotency is not None:
-            need.bindings.add(command.idempotency.scope)
+            self.need.bindings.add(command.idempotency.scope)
         if command.job is not None:
-            need.aggregates.add(aggregate_id("job", command.job.name))
+            self._aggregate("job", command.job.name)
         if command.override is not None:
-            need.names.add(("override", command.override.action_id))
+            self._name("override", command.override.action_id)
         for fact in command.facts:
-            _fact_needs(fact, need)
-        _subject_needs(command, need)
-    elif isinstance(command, Redeem | ReportOutcome | Lapse):
-        need.permits.add(command.permit_id)
-        if isinstance(command, ReportOutcome) and command.provider_message_id is not None:
-            need.names.add(("early_delivery", command.provider_message_id))
-    elif isinstance(command, ApplyFact):
-        _fact_needs(command.fact, need)
+            self._fact(fact)
+        subject = command.subject
+        if isinstance(subject, Reminder):
+            for invoice_id in subject.invoices:
+                self._invoice(invoice_id)
+        elif isinstance(subject, PaymentFailedNotice):
+            self._invoice(subject.invoice_id)
+        elif isinstance(subject, ApologyRequest):
+            self._aggregate("incident", subject.incident_id)
+            self._customer(subject.customer_id)
+        else:
+            self._mail(subject)
 
-
-def _fact_needs(fact: Fact, need: Need) -> None:
-    data = fact.data
-    if fact.fact_id is not None:
-        need.names.add(("fact", fact_name(fact)))
-    if isinstance(data, CustomerObserved | CustomerHeld):
-        need.aggregates.add(aggregate_id("customer", data.customer_id))
-        if isinstance(data, CustomerObserved):
-            _address_needs(data.emails, need)
-    elif isinstance(data, CustomersMerged):
-        need.aggregates.add(aggregate_id("customer", data.from_id))
-        need.aggregates.add(aggregate_id("customer", data.into_id))
-    elif isinstance(data, ThreadMessage):
-        need.aggregates.add(aggregate_id("thread", data.thread_id))
-        need.names.add(("message", data.message_id))
-        need.names.add(("sent_message", data.message_id))
-        _address_needs(tuple(a for a in (data.sender, data.recipient) if a), need)
-    elif isinstance(data, SendObserved):
-        need.aggregates.add(aggregate_id("customer", data.customer_id))
-        if data.invoice_id is not None:
-            need.aggregates.add(aggregate_id("invoice", data.invoice_id))
-        if data.thread_id is not None:
-            need.aggregates.add(aggregate_id("thread", data.thread_id))
-    elif isinstance(data, Delivery):
-        if data.permit_id is not None:
-            need.permits.add(data.permit_id)
-        if data.message_id is not None:
-            need.names.add(("sent_message", data.message_id))
-        if data.provider_message_id is not None:
-            need.names.add(("provider_message", data.provider_message_id))
-    else:
-        need.aggregates.add(aggregate_id("invoice", data.invoice_id))
-        if isinstance(data, InvoiceObserved):
-            if data.customer_id is not None:
-                need.aggregates.add(aggregate_id("customer", data.customer_id))
-            if isinstance(data.email, Address):
-                _address_needs((data.email,), need)
-
-
-def _address_needs(addresses: tuple[Address, ...], need: Need) -> None:
-    for address in addresses:
-        need.names.add(("address", address.fingerprint))
-
-
-def _subject_needs(command: RequestPermit, need: Need) -> None:
-    subject = command.subject
-    if isinstance(subject, Reminder):
-        for invoice_id in subject.invoices:
-            need.aggregates.add(aggregate_id("invoice", invoice_id))
-        return
-    if isinstance(subject, PaymentFailedNotice):
-        need.aggregates.add(aggregate_id("invoice", subject.invoice_id))
-        return
-    if isinstance(subject, ApologyRequest):
-        need.aggregates.add(aggregate_id("incident", subject.incident_id))
-        need.aggregates.add(aggregate_id("customer", subject.customer_id))
-        return
-    if isinstance(subject, Reply):
-        need.names.add(("message", subject.in_reply_to))
-        need.names.add(("sent_message", subject.in_reply_to))
-    if isinstance(subject, Reply | FollowUp | IntentMessage):
-        need.aggregates.add(aggregate_id("thread", subject.thread_id))
-    if isinstance(subject, Notification | Digest | FollowUp | IntentMessage | Reply):
+    def _mail(self, subject: Reply | Notification | Digest | FollowUp | IntentMessage) -> None:
+        if isinstance(subject, Reply):
+            self._name("message", subject.in_reply_to)
+            self._name("sent_message", subject.in_reply_to)
+        if isinstance(subject, Reply | FollowUp | IntentMessage):
+            thread = self._aggregate("thread", subject.thread_id)
+            if isinstance(thread, Thread):
+                self._customer(thread.customer_id)
+                return
         if subject.customer_id is not None:
-            need.aggregates.add(aggregate_id("customer", subject.customer_id))
+            self._customer(subject.customer_id)
         elif subject.to is not None:
-            need.names.add(("address", subject.to.fingerprint))
-            need.aggregates.add(aggregate_id("customer", customer_known_by(subject.to)))
+            self._name("address", subject.to.fingerprint)
+            self._customer(customer_known_by(subject.to))
 
+    def _fact(self, fact: Fact) -> None:
+        data = fact.data
+        if fact.fact_id is not None:
+            self._name("fact", fact_name(fact))
+        if isinstance(data, CustomerObserved | CustomerHeld):
+            self._customer(data.customer_id)
+            if isinstance(data, CustomerObserved):
+                self._claims(data.emails)
+        elif isinstance(data, CustomersMerged):
+            self._customer(data.from_id)
+            self._customer(data.into_id)
+        elif isinstance(data, ThreadMessage):
+            self._aggregate("thread", data.thread_id)
+            self._name("message", data.message_id)
+            self._name("sent_message", data.message_id)
+            self._claims(tuple(a for a in (data.sender, data.recipient) if a))
+        elif isinstance(data, SendObserved):
+            self._customer(data.customer_id)
+            if data.invoice_id is not None:
+                self._invoice(data.invoice_id)
+            if data.thread_id is not None:
+                self._aggregate("thread", data.thread_id)
+        elif isinstance(data, Delivery):
+            self._delivery(data)
+        else:
+            self._invoice(data.invoice_id)
+            if isinstance(data, InvoiceObserved):
+                if data.customer_id is not None:
+                    self._customer(data.customer_id)
+                if isinstance(data.email, Address):
+                    self._claims((data.email,))
 
-def second_needs(command: Command, world: World, need: Need) -> None:
-    """What the things named by the command point to: customers, and the invoices of permits."""
-    for id_ in _named_aggregates(command):
-        found = world.aggregates.get(id_)
-        if isinstance(found, Invoice) and found.snapshot is not None:
-            need.aggregates.add(aggregate_id("customer", found.customer_id))
-        elif isinstance(found, Thread):
-            need.aggregates.add(aggregate_id("customer", found.customer_id))
-        elif isinstance(found, Customer):
-            _lapsed_needs(found, world, need)
-    if isinstance(command, Redeem | ReportOutcome | Lapse):
-        permit = world.permits.get(command.permit_id)
-        if permit is not None:
-            need.aggregates.add(aggregate_id("customer", permit.customer_id))
-            for item in permit.items:
-                need.aggregates.add(aggregate_id("invoice", item.invoice_id))
-            if permit.thread_id is not None:
-                need.aggregates.add(aggregate_id("thread", permit.thread_id))
-            if isinstance(command, Redeem) and permit.address is not None:
-                need.fingerprints.add(permit.address)
+    def _delivery(self, data: Delivery) -> None:
+        if data.permit_id is not None:
+            permit = self._permit(data.permit_id)
+            if permit is not None:
+                self._permit_parts(permit, False)
+        if data.message_id is not None:
+            self._name("sent_message", data.message_id)
+        if data.provider_message_id is not None:
+            self._name("provider_message", data.provider_message_id)
 
+    def _invoice(self, invoice_id: str) -> None:
+        invoice = self._aggregate("invoice", invoice_id)
+        if isinstance(invoice, Invoice) and invoice.snapshot is not None:
+            self._customer(invoice.customer_id)
 
-def third_needs(command: Command, world: World, need: Need) -> None:
-    """What the customers point to: permits whose time is up, and the address to write to."""
-    if not isinstance(command, RequestPermit):
-        return
-    for id_ in _named_aggregates(command):
-        found = world.aggregates.get(id_)
-        if isinstance(found, Invoice | Thread) and found.customer_id:
-            owner = world.aggregates.get(aggregate_id("customer", found.customer_id))
-            if isinstance(owner, Customer):
-                _lapsed_needs(owner, world, need)
+    def _customer(self, customer_id: str) -> None:
+        customer = self._aggregate("customer", customer_id)
+        if not isinstance(customer, Customer):
+            return
+        if customer.addresses:
+            self._address(customer.addresses[0])
+        for permit in customer.lapsed(self._world.now):
+            self._permit(permit.permit_id)
+            self._permit_parts(permit, False)
 
-
-def _lapsed_needs(customer: Customer, world: World, need: Need) -> None:
-    if customer.addresses:
-        need.fingerprints.add(customer.addresses[0])
-    for permit in customer.lapsed(world.now):
-        need.permits.add(permit.permit_id)
+    def _permit_parts(self, permit: Permit, with_address: bool) -> None:
+        if permit.lapsed_state(self._world.now) is None:
+            self._aggregate("customer", permit.customer_id)
         for item in permit.items:
-            need.aggregates.add(aggregate_id("invoice", item.invoice_id))
+            self._aggregate("invoice", item.invoice_id)
         if permit.thread_id is not None:
-            need.aggregates.add(aggregate_id("thread", permit.thread_id))
+            self._aggregate("thread", permit.thread_id)
+        if with_address and permit.address is not None:
+            self._address(permit.address)
 
+    def _address(self, fingerprint: str) -> None:
+        if fingerprint not in self._addresses and fingerprint not in self._looked_up:
+            self._looked_up.add(fingerprint)
+            self.need.fingerprints.add(fingerprint)
 
-def _named_aggregates(command: Command) -> set[UUID]:
-    need = Need()
-    first_needs(command, need)
-    return need.aggregates
+    def _claims(self, addresses: tuple[Address, ...]) -> None:
+        for address in addresses:
+            self._name("address", address.fingerprint)
+
+    def _aggregate(self, kind: str, external_id: str) -> Aggregate | None:
+        id_ = aggregate_id(kind, external_id)
+        self.seen.append(id_)
+        try:
+            return self._aggregates[id_]
+        except KeyError:
+            self.need.aggregates.add(id_)
+            return None
+
+    def _permit(self, permit_id: str) -> Permit | None:
+        try:
+            return self._world.permits[permit_id]
+        except KeyError:
+            self.need.permits.add(permit_id)
+            return None
+
+    def _name(self, kind: str, name: str) -> None:
+        if (kind, name) not in self._world.names:
+            self.need.names.add((kind, name))

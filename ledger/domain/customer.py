@@ -249,7 +249,7 @@ class Customer(Aggregate):
 
     def lapsed(self, now: datetime) -> list[Permit]:
         """The live permits whose time is up."""
-        return [p for p in self.permits.values() if p.lapsed_state(now) is not None]
+        return [p for p in self.permits.values() if p.lapses(now)]
 
     def last_apology(self, now: datetime, days: int) -> str | None:
         """The permit of an apology within the last `days` days, or None."""

@@ -1,6 +1,5 @@
 """Who is who: normal form and fingerprint of an address, aggregate ids, and our own Message-IDs."""
 
-import hashlib
 import hmac
 import unicodedata
 from dataclasses import dataclass
@@ -55,7 +54,7 @@ def fingerprint(secret: bytes, address: str) -> str:
 
     Raises BadAddress.
     """
-    return hmac.new(secret, normal_form(address).encode(), hashlib.sha256).hexdigest()[:32]
+    return hmac.digest(secret, normal_form(address).encode(), "sha256").hex()[:32]
 
 
 def customer_known_by(address: Address) -> str:
@@ -84,4 +83,4 @@ def permit_of_message_id(secret: bytes, text: str) -> str | None:
 
 
 def _mac(secret: bytes, permit_id: str) -> str:
-    return hmac.new(secret, b"message-id:" + permit_id.encode(), hashlib.sha256).hexdigest()[:16]
+    return hmac.digest(secret, b"message-id:" + permit_id.encode(), "sha256").hex()[:16]

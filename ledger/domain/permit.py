@@ -133,6 +133,10 @@ class Permit:
             return State.EXPIRED
         return State.UNKNOWN
 
+    def lapses(self, now: datetime) -> bool:
+        """Is its time up while it is still live?"""
+        return now >= self.send_by and self.live
+
     def redeemed(self, at: datetime, attempt: str | None) -> "Permit":
         """The permit right before hand-over."""
         return replace(self, state=State.REDEEMED, redeemed_at=at, attempt=attempt)

@@ -39,7 +39,7 @@ class MissingSubject:
         return Denial(self.code, f"{self.name} is not known to the ledger")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class InvoiceStage:
     """A reminder for a stage of an invoice; `wanted` None asks for the stage that is due."""
 
@@ -51,6 +51,7 @@ class InvoiceStage:
     expected_amount: int | None = None
     override: bool = False
     duplicate_code: str = "already_sent"
+    _verdict: "Denial | Due | None" = None
 
     @property
     def name(self) -> str:
@@ -87,7 +88,7 @@ class InvoiceStage:
         repeated = self._repeated()
         if repeated is not None:
             return Due(repeated, (), {})
-        due = stage_obstacle(self.invoice, self.wanted, self.now, self.policy)
+        due = self._stage_judged()
         assert isinstance(due, Due)
         return due
 
@@ -97,8 +98,14 @@ class InvoiceStage:
         if repeated is not None:
             calendar = calendar_obstacle(self.invoice, repeated, self.now, self.policy)
             return calendar or floor_obstacle(self.invoice, repeated)
-        due = stage_obstacle(self.invoice, self.wanted, self.now, self.policy)
+        due = self._stage_judged()
         return due if isinstance(due, Denial) else None
+
+    def _stage_judged(self) -> Denial | Due:
+        """The ladder's verdict, worked out once: nothing that it looks at changes in between."""
+        if self._verdict is None:
+            self._verdict = stage_obstacle(self.invoice, self.wanted, self.now, self.policy)
+        return self._verdict
 
     def _repeated(self) -> Stage | None:
         """The stage that a human wants to send once more, None where it is no repeat."""

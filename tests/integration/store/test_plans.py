@@ -1,0 +1,288 @@
+"""At 1 million invoices every statement of the hot path goes by its index, however it is planned.
+
+The plans are those of a real engine's own statements, functions included. One ledger is filled
+once, on one server: LEDGER_TEST_POSTGRES names another than the embedded one.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from hashlib import md5, sha256
+from itertools import count
+from pathlib import Path
+from uuid import UUID
+
+import orjson
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from ledger.application.engine import Engine
+from ledger.application.ports import Batch, Need
+from ledger.application.requests import Command
+from ledger.domain.permit import Lane, Permit, State
+from ledger.domain.policy import Policy
+from ledger.store.cluster import SUPERUSER
+from ledger.store.migrate import migrate
+from ledger.store.writer import PostgresWriter, Timeouts
+from tests.conftest import wanted_postgres
+from tests.integration.store.engines import IDENTITY, NOON, ask, codes, invoice, set_clock
+from tests.integration.store.explaining import (
+    Collector,
+    CustomPlans,
+    ExplainingTimeouts,
+    ExplainingWriter,
+    GenericPlans,
+    Plan,
+)
+from tests.support.postgres import fresh_database, running_postgres
+
+CROWD = Path(__file__).with_name("crowd.sql")
+NIL = "00000000-0000-4000-8000-000000000000"
+LOOKED_UP = 20
+"""How many of each kind one statement looks up."""
+PER_LOOK_UP = 12
+"""Pages that one look-up by an index may take: the levels of the tree, its rows, some slack."""
+ONE_ROW = {"partitions", "clock", "settings", "keys", "migrations"}
+_story = count()
+
+
+@dataclass
+class Crowd:
+    """A ledger with 1 million invoices, and how an engine that knew it empty went on.
+
+    `database` is reached as the superuser, who alone may load auto_explain.
+    """
+
+    database: str
+    planned_while_empty: Collector
+    answers: list[str]
+
+
+@asynccontextmanager
+async def explained(
+    database: str, timeouts: Timeouts
+) -> AsyncIterator[tuple[Engine, ExplainingWriter]]:
+    writer = ExplainingWriter(database, timeouts)
+    engine = Engine(writer, Policy(), IDENTITY)
+    await engine.start()
+    try:
+        yield engine, writer
+    finally:
+        await engine.stop()
+        await writer.close()
+
+
+def some_work() -> list[Command]:
+    """New invoices with an address, requests for them under keys, and again: a whole batch."""
+    name = f"w{next(_story)}"
+    new = [
+        invoice(f"{name}-{n}", email=f"{name}-{n}@example.com", due=NOON - timedelta(days=4))
+        for n in range(LOOKED_UP)
+    ]
+    asked = [ask(f"{name}-{n}", key=f"{name}-{n}") for n in range(LOOKED_UP)]
+    return [*new, *asked, *(ask(f"{name}-{n}") for n in range(LOOKED_UP))]
+
+
+EXPECTED = ["200"] * LOOKED_UP + ["granted"] * LOOKED_UP + ["permit_held"] * LOOKED_UP
+
+
+def fill(database: str) -> None:
+    """Puts the crowd behind what the log already holds."""
+    permit = Permit(
+        NIL, "reminder", Lane.OUTREACH, State.GRANTED, "cus", "key", "poller", True, NOON, NOON
+    )
+    with psycopg.connect(database) as connection, psycopg.ClientCursor(connection) as cursor:
+        cursor.execute("SELECT max(position) FROM events")
+        row = cursor.fetchone()
+        assert row is not None
+        document = orjson.dumps(permit).decode()
+        cursor.execute(CROWD.read_bytes(), {"after": row[0], "permit": document})
+
+
+def keep_statistics_away(database: str) -> None:
+    """No autovacuum: it would make servers plan anew at a moment that nobody knows."""
+    with psycopg.connect(database) as connection:
+        tables = connection.execute(
+            "SELECT oid::regclass::text FROM pg_class"
+            " WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+        ).fetchall()
+        for (table,) in tables:
+            connection.execute(f"ALTER TABLE {table} SET (autovacuum_enabled = off)".encode())
+
+
+async def fill_under_a_running_engine(database: str) -> Crowd:
+    async with explained(database, ExplainingTimeouts()) as (engine, writer):
+        await engine.submit(ask("nobody's"))
+        keep_statistics_away(database)
+        for _ in range(8):
+            assert codes(await engine.submit_all(some_work())) == EXPECTED
+        writer.collector.plans.clear()
+        await asyncio.to_thread(fill, database)
+        answers = codes(await engine.submit_all(some_work()))
+        await writer.begin()
+        await writer.load(a_need())
+        await writer.rollback()
+        return Crowd(database, writer.collector, answers)
+
+
+@pytest.fixture(scope="module")
+def crowd() -> Iterator[Crowd]:
+    kind = wanted_postgres() or "embedded"
+    with running_postgres(kind, fast=True) as server, fresh_database(server) as database:
+        migrate(database)
+        database = make_conninfo(database, user=SUPERUSER)
+        set_clock(database, NOON)
+        crowd = asyncio.run(fill_under_a_running_engine(database))
+        with psycopg.connect(database, autocommit=True) as connection:
+            connection.execute("ANALYZE")
+        yield crowd
+
+
+def of_crowd(what: str, n: int) -> UUID:
+    return UUID(md5(f"{what} {n}".encode()).hexdigest())
+
+
+def a_need() -> Need:
+    """Look-ups all over the crowd, some of them of what does not exist."""
+    numbers = range(1_000, 1_000 + 7_919 * LOOKED_UP, 7_919)
+    assert len(numbers) == LOOKED_UP
+    return Need(
+        aggregates={of_crowd("invoice", n) for n in numbers},
+        permits={str(of_crowd("permit", n)) for n in numbers},
+        names={("fact", f"fact {n}") for n in numbers},
+        bindings={sha256(f"scope {n}".encode()).digest() for n in numbers},
+        owners={f"cus-{n // 4}" for n in numbers},
+        fingerprints={md5(f"address {n}".encode()).hexdigest() for n in numbers},
+        answers={str(of_crowd("permit", n)) for n in numbers},
+    )
+
+
+def assert_by_index(plan: Plan, most_blocks: int) -> None:
+    """No table is read through; each index is asked for a value; few pages are looked at."""
+    for node in plan.nodes():
+        kind, table = node["Node Type"], node.get("Relation Name", "")
+        if table.rstrip("_0123456789") in ONE_ROW or kind == "ModifyTable":
+            continue
+        assert kind != "Seq Scan", f"{table} is read through: {plan.query}"
+        if "Index" in kind and kind != "Index Only Scan Backward":
+            ordered = plan.query.find("ORDER BY e.position DESC LIMIT 1") > 0
+            assert "Index Cond" in node or ordered, f"a whole index of {table}: {plan.query}"
+        removed = node.get("Rows Removed by Filter", 0) + node.get(
+            "Rows Removed by Index Recheck", 0
+        )
+        assert removed <= 5 * LOOKED_UP, f"{removed} rows too many of {table}: {plan.query}"
+    assert plan.blocks <= most_blocks, f"{plan.blocks} pages: {plan.query}"
+
+
+def assert_hot_path(collector: Collector) -> None:
+    """Every statement that a batch is made of was seen, and went by its indexes."""
+    for words in (
+        "FROM partitions p WHERE p.partition = 0 FOR UPDATE",
+        "ORDER BY e.position DESC LIMIT 1",
+        "-- Everything that a batch of decisions needs",
+        "INSERT INTO events",
+        "INSERT INTO decisions",
+        "INSERT INTO permits",
+        "INSERT INTO names",
+        "INSERT INTO idempotency",
+        "INSERT INTO contacts",
+        "INSERT INTO invoice_owners",
+    ):
+        assert collector.about(words), f"not seen: {words}"
+    for plan in collector.plans:
+        written = plan.query.lstrip().startswith(("INSERT", "SELECT append_batch"))
+        most = 200 * LOOKED_UP if written else 8 * LOOKED_UP * PER_LOOK_UP
+        assert_by_index(plan, most)
+
+
+def test_statements_planned_while_their_tables_were_empty_still_go_by_index(crowd: Crowd) -> None:
+    """Without statistics since, in the plans that eight batches had brought about (traps)."""
+    assert crowd.answers == EXPECTED
+    assert_hot_path(crowd.planned_while_empty)
+
+
+@pytest.mark.parametrize("timeouts", [CustomPlans(), GenericPlans()], ids=["custom", "generic"])
+def test_a_batch_goes_by_index(crowd: Crowd, timeouts: Timeouts) -> None:
+    async def scenario() -> None:
+        async with explained(crowd.database, timeouts) as (engine, writer):
+            assert codes(await engine.submit_all(some_work())) == EXPECTED
+            assert_hot_path(writer.collector)
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("timeouts", [CustomPlans(), GenericPlans()], ids=["custom", "generic"])
+def test_loading_takes_one_probe_for_each_thing(crowd: Crowd, timeouts: Timeouts) -> None:
+    async def scenario() -> None:
+        writer = ExplainingWriter(crowd.database, timeouts)
+        await writer.begin()
+        loaded = await writer.load(a_need())
+        await writer.rollback()
+        await writer.close()
+        assert len(loaded.aggregates) == LOOKED_UP
+        assert {a.version for a in loaded.aggregates.values()} == {1, 2}
+        for found in (loaded.permits, loaded.names, loaded.bindings, loaded.contacts):
+            assert len(found) == LOOKED_UP
+        assert len(loaded.answers) == LOOKED_UP
+        assert sum(len(owned) for owned in loaded.owned.values()) == 4 * LOOKED_UP
+        (plan,) = writer.collector.about("-- Everything that a batch of decisions needs")
+        assert_by_index(plan, 8 * LOOKED_UP * PER_LOOK_UP)
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("timeouts", [CustomPlans(), GenericPlans()], ids=["custom", "generic"])
+def test_catching_up_and_looking_again_go_by_index(crowd: Crowd, timeouts: Timeouts) -> None:
+    async def scenario() -> None:
+        writer = ExplainingWriter(crowd.database, timeouts)
+        head = await writer.begin()
+        assert len(await writer.events_since(head.position - 50, 20_000)) == 50
+        batch = Batch(head)
+        await writer.rollback()
+        assert await writer.committed(batch) is False
+        await writer.rollback()
+        await writer.close()
+        (since,) = writer.collector.about("AND position > ")
+        assert_by_index(since, 100)
+        (committed,) = writer.collector.about("-- Did a batch commit")
+        assert_by_index(committed, 40)
+
+    asyncio.run(scenario())
+
+
+def test_the_check_itself_finds_a_plan_that_reads_a_table_through(crowd: Crowd) -> None:
+    async def scenario() -> None:
+        writer = ExplainingWriter(crowd.database, CustomPlans())
+        await writer.begin()
+        connection = writer._required()
+        await connection.execute("SELECT count(*) FROM permits WHERE customer_id = 'cus-7'")
+        await connection.execute(
+            "SELECT doc FROM permits ORDER BY partition, permit_id OFFSET 9 LIMIT 1"
+        )
+        await writer.rollback()
+        await writer.close()
+        through, index = writer.collector.about("FROM permits")
+        with pytest.raises(AssertionError, match="permits"):
+            assert_by_index(through, 100_000)
+        with pytest.raises(AssertionError, match="a whole index of permits"):
+            assert_by_index(index, 100_000)
+
+    asyncio.run(scenario())
+
+
+def test_a_cold_engine_decides_at_once(crowd: Crowd) -> None:
+    """Without a cache, at 1 million invoices: as many pages as there are things to look up."""
+
+    async def scenario() -> None:
+        writer = PostgresWriter(crowd.database)
+        engine = Engine(writer, Policy(), IDENTITY)
+        await engine.start()
+        work = some_work()
+        assert codes(await engine.submit_all(work)) == EXPECTED
+        await engine.stop()
+        await writer.close()
+
+    asyncio.run(scenario())

@@ -1,12 +1,12 @@
 """One request for a permit from bytes to answer: the hot path, without dependency injection (D4)."""
 
-import uuid
 from typing import Any
 
 import orjson
 from pydantic import ValidationError
 
 from api.context import Context
+from api.decision_ids import DECISION_IDS
 from api.idempotency import fingerprint_of, idempotency_key, scope_of, without_addresses
 from api.problems import problem_document, validation_errors
 from api.schemas.permits import PERMIT_REQUEST
@@ -51,7 +51,7 @@ def request_of(
     return RequestPermit(
         subject=context.translator.subject(asked),
         caller=caller,
-        decision_id=str(uuid.uuid4()),
+        decision_id=DECISION_IDS.next(),
         request=_kept_request(asked, body),
         idempotency=Idempotency(scope, fingerprint_of(asked)) if scope is not None else None,
         redeem=asked.redeem,

@@ -1,12 +1,12 @@
 """Claiming: one permit for each ready customer, and what an Idempotency-Key hears again."""
 
-import uuid
 from typing import Any
 
 import orjson
 from fastapi.responses import Response
 
 from api.context import Context
+from api.decision_ids import DECISION_IDS
 from api.problems import ProblemError, problem_response
 from ledger.application.answers import Answer, to_json, with_address
 from ledger.application.permit_subjects import Reminder
@@ -70,7 +70,7 @@ def _request(caller: Caller, invoices: tuple[str, ...], stage: str | None) -> Re
     return RequestPermit(
         subject=Reminder(invoices, stage, {}, claim=True),
         caller=caller,
-        decision_id=str(uuid.uuid4()),
+        decision_id=DECISION_IDS.next(),
         request=to_json(request),
     )
 

@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.asking import ask, invalid_answer, problem_answer
 from api.auth import caller_of
 from api.context import Context
+from api.decision_ids import DECISION_IDS
 from api.problems import PROBLEM, ProblemError
 from api.schemas.permits import RedeemRequest
 from ledger.application.answers import Answer
@@ -84,7 +85,7 @@ class HotPath:
             asked = RedeemRequest.model_validate_json(body or b"{}")
             return await context.engine.submit(
                 Redeem(
-                    known_uuid(permit_id), asked.attempt, caller, str(uuid.uuid4()), body or b"{}"
+                    known_uuid(permit_id), asked.attempt, caller, DECISION_IDS.next(), body or b"{}"
                 )
             )
         except ValidationError as error:

@@ -139,6 +139,7 @@ def server_config(app: Any, factory: bool = False, workers: int = 1) -> uvicorn.
         access_log=False,
         log_config=log_config(),
         server_header=False,
+        proxy_headers=False,
         timeout_graceful_shutdown=30,
         timeout_keep_alive=75,
         backlog=2048,

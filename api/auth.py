@@ -1,7 +1,6 @@
 """Who asks: the key of a request and the scope that an endpoint needs."""
 
-from collections.abc import Callable, Coroutine
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Depends, Request, Security
 from fastapi.security import HTTPBearer
@@ -25,26 +24,36 @@ async def caller_of(context: Context, authorization: bytes | None) -> Caller:
     raise ProblemError("unauthorized", "give a known key as `Authorization: Bearer <key>`")
 
 
-def require(*scopes: str) -> Callable[..., Coroutine[Any, Any, Caller]]:
+class Requirement:
     """A dependency that gives the caller, who must have one of the scopes."""
 
-    async def dependency(
+    def __init__(self, *scopes: str) -> None:
+        self._scopes = scopes
+
+    async def __call__(
+        self,
         request: Request,
         _: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)] = None,
     ) -> Caller:
+        """The caller, as FastAPI asks for it."""
+        return await self.judge(request)
+
+    async def judge(self, request: Request) -> Caller:
+        """The caller of a request. Raises ProblemError (unauthorized, forbidden)."""
         header = request.headers.get("authorization")
         caller = await caller_of(context_of(request), header.encode("latin-1") if header else None)
-        if not any(caller.may(scope) for scope in scopes):
-            raise ProblemError("forbidden", f"this needs the scope {' or '.join(scopes)}")
+        if not any(caller.may(scope) for scope in self._scopes):
+            raise ProblemError("forbidden", f"this needs the scope {' or '.join(self._scopes)}")
         return caller
 
-    return dependency
 
-
-Sender = Annotated[Caller, Depends(require("send"))]
-Teller = Annotated[Caller, Depends(require("facts"))]
-Operator = Annotated[Caller, Depends(require("operate"))]
-Auditor = Annotated[Caller, Depends(require("audit", "operate"))]
-Admin = Annotated[Caller, Depends(require("admin"))]
-AnyReader = Annotated[Caller, Depends(require("send", "facts", "operate", "audit", "admin"))]
+Sender = Annotated[Caller, Depends(Requirement("send"))]
+Handler = Annotated[Caller, Depends(Requirement("send", "operate"))]
+Teller = Annotated[Caller, Depends(Requirement("facts"))]
+Operator = Annotated[Caller, Depends(Requirement("operate"))]
+Admin = Annotated[Caller, Depends(Requirement("admin"))]
+Auditor = Annotated[Caller, Depends(Requirement("audit", "operate"))]
+FactReader = Annotated[Caller, Depends(Requirement("facts", "audit", "operate"))]
+PermitReader = Annotated[Caller, Depends(Requirement("send", "audit", "operate"))]
+AnyReader = Annotated[Caller, Depends(Requirement("send", "facts", "operate", "audit", "admin"))]
 CurrentContext = Annotated[Context, Depends(context_of)]

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 from fastapi import Request
-from projections.projector import Projector
 
 from api.paging import Pager
 from api.settings import Settings
@@ -21,6 +20,7 @@ from ledger.store.connections import Connections
 from ledger.store.keys import find_key
 from ledger.store.reader import LedgerReader
 from ledger.store.writer import PostgresWriter
+from projections.projector import Projector
 
 _MOST_KEYS = 10_000
 

@@ -5,8 +5,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header
 from fastapi.responses import Response
 
-from api.auth import AnyReader, CurrentContext, Operator, Sender
+from api.auth import Auditor, CurrentContext, Operator, Sender
 from api.context import Context
+from api.guarded_route import GuardedRoute
 from api.idempotency import answered_once, idempotency_of
 from api.problems import ProblemError, answer_response, documented
 from api.schemas.fields import Id
@@ -18,12 +19,12 @@ from ledger.application.requests import CallPause, CallResume, GiveUpLease, Take
 from ledger.domain.control import CONTROL_ID, Control
 from ledger.store.statements import statement
 
-router = APIRouter(prefix="/v1", tags=["control"])
+router = APIRouter(prefix="/v1", tags=["control"], route_class=GuardedRoute)
 IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
 
 
 @router.get("/control", responses=documented())
-async def get_control(caller: AnyReader, context: CurrentContext) -> Response:
+async def get_control(caller: Auditor, context: CurrentContext) -> Response:
     """Which pauses are in force, since when and why; recovery mode; the ledger's time."""
     found = await context.reader.load(Need(aggregates={CONTROL_ID}))
     control = found.aggregates.get(CONTROL_ID)

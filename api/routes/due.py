@@ -5,10 +5,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import Response
 
-from api.auth import CurrentContext, Sender
+from api.auth import CurrentContext, PermitReader, Sender
 from api.claims import claim_permits, replay_claim
 from api.context import Context
 from api.fresh_reads import current_projection
+from api.guarded_route import GuardedRoute
 from api.idempotency import idempotency_of
 from api.paging_cursor import decode_text, encode_text
 from api.problems import ProblemError, documented
@@ -18,13 +19,13 @@ from api.schemas.permits import ClaimAnswer, ClaimRequest
 from ledger.application.answers import to_json
 from projections.due import BadCursor, DueCustomer, DuePage, due
 
-router = APIRouter(prefix="/v1/due", tags=["due"])
+router = APIRouter(prefix="/v1/due", tags=["due"], route_class=GuardedRoute)
 IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
 
 
 @router.get("", response_model=DueList, responses=documented())
 async def get_due(
-    caller: Sender,
+    caller: PermitReader,
     context: CurrentContext,
     stage: Annotated[str | None, Query(max_length=255)] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,

@@ -7,8 +7,9 @@ from fastapi import APIRouter, Header, Path, Request
 from fastapi.responses import Response
 from pydantic import ValidationError
 
-from api.auth import AnyReader, CurrentContext, Teller
+from api.auth import CurrentContext, FactReader, Teller
 from api.context import Context
+from api.guarded_route import GuardedRoute
 from api.idempotency import answered_once, idempotency_of
 from api.problems import ProblemError, answer_response, documented, validation_errors
 from api.schemas.facts import (
@@ -26,7 +27,7 @@ from ledger.application.fact_data import Fact
 from ledger.application.requests import ApplyFact, Caller
 from ledger.application.views import invoice_view
 
-router = APIRouter(prefix="/v1", tags=["facts"])
+router = APIRouter(prefix="/v1", tags=["facts"], route_class=GuardedRoute)
 IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
 InvoiceId = Annotated[Id, Path(description="The invoice's id in the billing system")]
 _MOST_FACTS = 1000
@@ -56,7 +57,7 @@ async def put_invoice(
 
 @router.get("/invoices/{invoice_id}", response_model=InvoiceState, responses=documented(404))
 async def get_invoice(
-    invoice_id: InvoiceId, caller: AnyReader, context: CurrentContext
+    invoice_id: InvoiceId, caller: FactReader, context: CurrentContext
 ) -> Response:
     """An invoice as the ledger knows it, as of now."""
     invoice, found = await context.reader.aggregate("invoice", invoice_id)

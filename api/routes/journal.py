@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from api.auth import Auditor, CurrentContext, Operator
+from api.guarded_route import GuardedRoute
 from api.paging_cursor import decode_cursor, decode_number, encode_cursor, encode_text
 from api.problems import ProblemError, documented
 from api.schemas.fields import Id, Instant
@@ -19,7 +20,7 @@ from ledger.store.outbox import acknowledge, list_alerts
 from projections.rebuild import rebuild
 from projections.status import status
 
-router = APIRouter(prefix="/v1", tags=["journal"])
+router = APIRouter(prefix="/v1", tags=["journal"], route_class=GuardedRoute)
 Limit = Annotated[int, Query(ge=1, le=1000)]
 Cursor = Annotated[str | None, Query(max_length=500)]
 

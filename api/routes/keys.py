@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from api.auth import Admin, CurrentContext
+from api.guarded_route import GuardedRoute
 from api.paging_cursor import decode_text, encode_text
 from api.problems import ProblemError, documented
 from api.schemas.fields import Id
@@ -14,7 +15,7 @@ from api.schemas.people import KeyRequest, NewKey
 from ledger.application.answers import to_json
 from ledger.store.keys import create_key, list_keys, revoke_key
 
-router = APIRouter(prefix="/v1/keys", tags=["keys"])
+router = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=GuardedRoute)
 
 
 @router.post("", status_code=201, response_model=NewKey, responses=documented())

@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header
 from fastapi.responses import Response
-from projections.customers import open_breakers
 
-from api.auth import AnyReader, CurrentContext, Operator
+from api.auth import Auditor, CurrentContext, Operator
+from api.guarded_route import GuardedRoute
 from api.idempotency import answered_once, idempotency_of
 from api.problems import ProblemError, answer_response, documented
 from api.schemas.fields import Id
@@ -14,13 +14,14 @@ from api.schemas.people import BreakerReset, BreakersReset, CustomerState, Relea
 from ledger.application.answers import to_json
 from ledger.application.requests import ReleaseAddress, ResetBreaker
 from ledger.application.views import customer_view
+from projections.customers import open_breakers
 
-router = APIRouter(prefix="/v1", tags=["people"])
+router = APIRouter(prefix="/v1", tags=["people"], route_class=GuardedRoute)
 IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
 
 
 @router.get("/customers/{customer_id}", response_model=CustomerState, responses=documented(404))
-async def get_customer(customer_id: Id, caller: AnyReader, context: CurrentContext) -> Response:
+async def get_customer(customer_id: Id, caller: Auditor, context: CurrentContext) -> Response:
     """A customer's breaker, windows, addresses and debts, as of now."""
     customer, found = await context.reader.customer(customer_id)
     if customer is None:

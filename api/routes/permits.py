@@ -1,15 +1,16 @@
 """Permits: ask, in a batch or one by one; redeem, report the outcome, look and list."""
 
 import asyncio
-import uuid
 from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response
 
 from api.asking import ask, request_of
-from api.auth import AnyReader, CurrentContext, Sender, require
+from api.auth import CurrentContext, Handler, PermitReader, Sender
+from api.decision_ids import DECISION_IDS
+from api.guarded_route import GuardedRoute
 from api.hot_path import known_uuid
 from api.idempotency import idempotency_key, scope_of
 from api.paging_cursor import decode_cursor, encode_cursor
@@ -26,12 +27,11 @@ from api.schemas.permits import (
 )
 from ledger.application.answers import Answer, to_json
 from ledger.application.redeeming import permit_body
-from ledger.application.requests import Caller, Redeem, ReportOutcome
+from ledger.application.requests import Redeem, ReportOutcome
 from ledger.domain.permit import Permit as PermitState
 from ledger.domain.permit import State
 
-router = APIRouter(prefix="/v1/permits", tags=["permits"])
-Handler = Annotated[Caller, Depends(require("send", "operate"))]
+router = APIRouter(prefix="/v1/permits", tags=["permits"], route_class=GuardedRoute)
 IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
 
 
@@ -94,7 +94,7 @@ async def redeem(
         known_uuid(permit_id),
         body.attempt,
         caller,
-        str(uuid.uuid4()),
+        DECISION_IDS.next(),
         body.model_dump_json().encode(),
     )
     return answer_response(await context.engine.submit(command))
@@ -120,7 +120,7 @@ async def report_outcome(
 
 
 @router.get("/{permit_id}", response_model=Permit, responses=documented(404))
-async def get_permit(permit_id: Id, caller: AnyReader, context: CurrentContext) -> Response:
+async def get_permit(permit_id: Id, caller: PermitReader, context: CurrentContext) -> Response:
     """A permit as it stands now."""
     found = await context.reader.permit(known_uuid(permit_id))
     if found is None:
@@ -133,7 +133,7 @@ async def get_permit(permit_id: Id, caller: AnyReader, context: CurrentContext) 
 
 @router.get("", response_model=PermitList, responses=documented())
 async def list_permits(
-    caller: AnyReader,
+    caller: PermitReader,
     context: CurrentContext,
     state: Annotated[State | None, Query()] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,

@@ -10,13 +10,14 @@ from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
 from api.auth import AnyReader, CurrentContext, caller_of
 from api.context import Context, context_of
+from api.guarded_route import GuardedRoute
 from api.metrics import render_metrics
 from api.problems import ProblemError, documented, problem_response
 from ledger.application.answers import to_json
 from ledger.application.ports import StoreUnavailable
 from ledger.domain.reasons import REASONS
 
-router = APIRouter(tags=["service"])
+router = APIRouter(tags=["service"], route_class=GuardedRoute)
 
 
 @router.get("/healthz", response_model=dict[str, Any])

@@ -1,0 +1,130 @@
+"""Every call of the contract: its path, the scopes that may make it, and a body that fits."""
+
+from dataclasses import dataclass
+from typing import Any
+
+SCOPES = ("send", "facts", "operate", "audit", "admin")
+_PERMIT = "6d0f3f0e-3f59-4b0f-8a1c-1f6f1d2a9c11"
+_PEOPLE = ("operate", "audit")
+
+PUBLIC = {
+    ("GET", "/healthz"),
+    ("GET", "/readyz"),
+    ("GET", "/metrics"),
+    ("GET", "/problems/{code}"),
+    ("POST", "/v1/webhooks/{name}"),
+}
+"""Calls without a bearer key."""
+
+
+@dataclass(frozen=True)
+class Route:
+    """One call: `path` as the OpenAPI document has it, `sample` with ids that nothing has."""
+
+    method: str
+    path: str
+    scopes: tuple[str, ...]
+    sample: str = ""
+    body: Any = None
+
+    @property
+    def url(self) -> str:
+        """A path that can be asked for."""
+        return self.sample or self.path
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+_SNAPSHOT = {"customer_id": "cus_none", "currency": "USD", "total": 1, "amount_remaining": 1}
+_WHY = {"reason": "a test of scopes"}
+
+ROUTES = (
+    Route(
+        "PUT",
+        "/v1/invoices/{invoice_id}",
+        ("facts",),
+        "/v1/invoices/inv_scopes",
+        _SNAPSHOT | {"status": "draft"},
+    ),
+    Route("GET", "/v1/invoices/{invoice_id}", ("facts", *_PEOPLE), "/v1/invoices/none"),
+    Route("POST", "/v1/facts", ("facts",), body={"facts": []}),
+    Route("POST", "/v1/permits", ("send",), body={"kind": "reminder", "invoices": ["none"]}),
+    Route("POST", "/v1/permits/batch", ("send",), body={"requests": []}),
+    Route("GET", "/v1/permits", ("send", *_PEOPLE)),
+    Route("GET", "/v1/permits/{permit_id}", ("send", *_PEOPLE), f"/v1/permits/{_PERMIT}"),
+    Route(
+        "POST",
+        "/v1/permits/{permit_id}/redeem",
+        ("send", "operate"),
+        f"/v1/permits/{_PERMIT}/redeem",
+        {},
+    ),
+    Route(
+        "POST",
+        "/v1/permits/{permit_id}/outcome",
+        ("send", "operate"),
+        f"/v1/permits/{_PERMIT}/outcome",
+        {"outcome": "sent"},
+    ),
+    Route("GET", "/v1/due", ("send", *_PEOPLE)),
+    Route("POST", "/v1/due/claim", ("send",), body={"limit": 1, "stage": "day-3"}),
+    Route(
+        "POST",
+        "/v1/jobs/{job}/lease",
+        ("send",),
+        "/v1/jobs/scopes/lease",
+        {"holder": "me", "ttl_seconds": 1},
+    ),
+    Route("DELETE", "/v1/jobs/{job}/lease", ("send",), "/v1/jobs/scopes/lease"),
+    Route("GET", "/v1/customers/{customer_id}", _PEOPLE, "/v1/customers/none"),
+    Route(
+        "POST",
+        "/v1/customers/{customer_id}/breaker/reset",
+        ("operate",),
+        "/v1/customers/none/breaker/reset",
+        _WHY,
+    ),
+    Route(
+        "POST", "/v1/breakers/reset", ("operate",), body=_WHY | {"customer_ids": ["cus_no_such"]}
+    ),
+    Route(
+        "POST",
+        "/v1/customers/{customer_id}/addresses/release",
+        ("operate",),
+        "/v1/customers/none/addresses/release",
+        _WHY,
+    ),
+    Route("GET", "/v1/control", _PEOPLE),
+    Route(
+        "POST",
+        "/v1/control/pause",
+        ("operate",),
+        body=_WHY | {"scope": "sender:nobody of that name"},
+    ),
+    Route(
+        "POST",
+        "/v1/control/resume",
+        ("operate",),
+        body=_WHY | {"scope": "kind:digest", "guard_check_id": "none"},
+    ),
+    Route("POST", "/v1/test-clock", ("operate",), body={"now": "1970-01-01T00:00:00Z"}),
+    Route("GET", "/v1/alerts", _PEOPLE),
+    Route("POST", "/v1/alerts/{alert_id}/ack", ("operate",), "/v1/alerts/999999999/ack"),
+    Route("GET", "/v1/decisions", _PEOPLE),
+    Route("GET", "/v1/decisions/{decision_id}", _PEOPLE, f"/v1/decisions/{_PERMIT}"),
+    Route("GET", "/v1/events", _PEOPLE),
+    Route("GET", "/v1/projections", _PEOPLE),
+    Route(
+        "POST",
+        "/v1/projections/{name}/rebuild",
+        ("operate",),
+        "/v1/projections/no-such-model/rebuild",
+    ),
+    Route(
+        "POST", "/v1/keys", ("admin",), body={"name": "made by a scope test", "scopes": ["send"]}
+    ),
+    Route("GET", "/v1/keys", ("admin",)),
+    Route("DELETE", "/v1/keys/{key_id}", ("admin",), "/v1/keys/key_none"),
+    Route("GET", "/v1/policy", SCOPES),
+)

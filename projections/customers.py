@@ -12,7 +12,7 @@ CUSTOMERS = ReadModel(
     name="customers",
     version=1,
     tables=("customers", "mails", "merged"),
-    steps=("merges", "fold", "grants", "outcomes"),
+    steps=("merges", "owners", "fold", "grants", "outcomes"),
 )
 
 

@@ -49,13 +49,22 @@ async def add_generation(
     await one(connection, "control", "enter", **generation.key)
     await connection.execute(statement("shared", "create"))
     await connection.execute(statement(model.name, "create"))
-    if model.settings is not None:
-        values = model.settings(policy)
-        for name, value in values.items():
-            if isinstance(value, dict):
-                values[name] = Jsonb(value)
-        await connection.execute(statement(model.name, "policy"), values)
+    await keep_policy(connection, generation, policy)
     return generation
+
+
+async def keep_policy(
+    connection: AsyncConnection[Any], generation: Generation, policy: Policy
+) -> None:
+    """Write the part of the policy that an empty generation is to be computed by into it."""
+    if generation.model.settings is None:
+        return
+    values = generation.model.settings(policy)
+    for name, value in values.items():
+        if isinstance(value, dict):
+            values[name] = Jsonb(value)
+    await one(connection, "control", "enter", **generation.key)
+    await connection.execute(statement(generation.model.name, "policy"), values)
 
 
 async def apply_range(

@@ -16,6 +16,7 @@ def stage_settings(policy: Policy) -> dict[str, Any]:
         "gap_days": policy.days_between_reminders,
         "catch_up": policy.catch_up,
         "adopt_before": policy.adopt_before,
+        "rejections_before_hold": policy.rejections_before_hold,
         "smallest_amounts": dict(policy.smallest_amount_to_dun),
     }
 
@@ -24,6 +25,6 @@ INVOICES = ReadModel(
     name="invoices",
     version=1,
     tables=("invoices", "merged", "policy"),
-    steps=("merges", "fold", "probes"),
+    steps=("merges", "owners", "fold", "probes"),
     settings=stage_settings,
 )

@@ -53,12 +53,13 @@ LEFT JOIN LATERAL (
         FROM invoices i
         CROSS JOIN policy p
         CROSS JOIN LATERAL (
-            SELECT p.stage_names[rung] AS stage FROM unnest(i.rungs) rung
+            SELECT p.stage_names[rung] AS stage, rung = ANY (i.refused_rungs) AS refused
+            FROM unnest(i.rungs) rung
             WHERE i.starts_on + p.stage_days[rung] <= (%(now)s AT TIME ZONE i.zone)::date
             ORDER BY CASE p.catch_up WHEN 'highest' THEN -rung ELSE rung END
             LIMIT 1
         ) s
-        WHERE i.debtor_id = page.debtor_id AND i.due_at <= %(now)s
+        WHERE i.debtor_id = page.debtor_id AND i.due_at <= %(now)s AND NOT s.refused
             AND (%(stage)s::text IS NULL OR s.stage = %(stage)s)
     ) v
     LEFT JOIN LATERAL (

@@ -9,6 +9,7 @@ CREATE TABLE policy (
     gap_days integer NOT NULL,
     catch_up text NOT NULL,
     adopt_before date,
+    rejections_before_hold integer NOT NULL,
     smallest_amounts jsonb NOT NULL
 );
 COMMENT ON TABLE policy IS 'The part of the policy by which this generation was computed; one row.';
@@ -34,7 +35,9 @@ CREATE TABLE invoices (
     in_flight_until timestamptz,
     last_reminder_at timestamptz,
     records jsonb NOT NULL,
+    rejections jsonb NOT NULL,
     rungs smallint[],
+    refused_rungs smallint[],
     due_at timestamptz
 ) WITH (fillfactor = 85);
 COMMENT ON COLUMN invoices.customer_id IS 'Whom the latest snapshot names; null before the first one.';
@@ -43,7 +46,9 @@ COMMENT ON COLUMN invoices.balance IS 'What is owed, in minor units.';
 COMMENT ON COLUMN invoices.zone IS 'The time zone it is billed in, by a name that PostgreSQL reads alike.';
 COMMENT ON COLUMN invoices.starts_on IS 'Where the age of this cycle counts from; null: never past due.';
 COMMENT ON COLUMN invoices.records IS 'Stages on record, by cycle and name; the view `stages` lists them.';
+COMMENT ON COLUMN invoices.rejections IS 'How often the mail of a stage was refused, by cycle and name.';
 COMMENT ON COLUMN invoices.rungs IS 'Places on the ladder (from 1) that may still become due in this cycle.';
+COMMENT ON COLUMN invoices.refused_rungs IS 'Those of them that wait for a human after too many refusals (D6).';
 COMMENT ON COLUMN invoices.due_at IS 'From when on a stage is newly due, if nothing changes; null: none.';
 CREATE INDEX invoices_due ON invoices (due_at, debtor_id) WHERE due_at IS NOT NULL;
 CREATE INDEX invoices_by_debtor ON invoices (debtor_id, due_at) WHERE debtor_id IS NOT NULL;
@@ -143,9 +148,12 @@ CREATE FUNCTION fold_due(i invoices, p policy) RETURNS invoices
 DECLARE
     highest integer := 0;
     rungs smallint[] := '{}';
+    refused smallint[] := '{}';
+    first_rung integer;
     first_on date;
 BEGIN
     i.rungs := NULL;
+    i.refused_rungs := NULL;
     i.due_at := NULL;
     IF i.debtor_id IS NULL OR i.starts_on IS NULL OR i.held_indefinitely
         OR i.balance < coalesce((p.smallest_amounts ->> i.currency)::bigint, 1) THEN
@@ -160,15 +168,22 @@ BEGIN
     FOR n IN highest + 1 .. cardinality(p.stage_names) LOOP
         IF i.balance * 100 >= p.stage_floors[n] * i.total THEN
             rungs := rungs || n::smallint;
+            IF (i.rejections ->> (i.cycle || ':' || p.stage_names[n]))::integer
+                >= p.rejections_before_hold THEN
+                refused := refused || n::smallint;
+            ELSIF first_rung IS NULL AND (p.catch_up = 'highest' OR cardinality(rungs) = 1) THEN
+                first_rung := n;
+            END IF;
         END IF;
     END LOOP;
-    IF rungs = '{}' THEN
+    IF first_rung IS NULL THEN
         RETURN i;
     END IF;
     first_on := greatest(
-        i.starts_on + p.stage_days[rungs[1]],
+        i.starts_on + p.stage_days[first_rung],
         (i.last_reminder_at AT TIME ZONE i.zone)::date + p.gap_days);
     i.rungs := rungs;
+    i.refused_rungs := refused;
     i.due_at := greatest(local_midnight(first_on, i.zone), i.held_until, i.in_flight_until);
     RETURN i;
 END $$;
@@ -196,6 +211,7 @@ BEGIN
                 i.run_ended := false;
                 i.held_indefinitely := false;
                 i.records := '{}';
+                i.rejections := '{}';
             WHEN 'ledger:Invoice.Observed' THEN
                 standing := s -> 'standing';
                 s := s -> 'snapshot';
@@ -216,6 +232,10 @@ BEGIN
             ELSE
                 i.records := fold_record(i.records, entry.topic, s);
                 i.last_reminder_at := last_reminder(i.records);
+                IF (s ->> 'rejections')::integer > 0 THEN
+                    i.rejections := i.rejections || jsonb_build_object(
+                        (s ->> 'cycle') || ':' || (s ->> 'stage'), s -> 'rejections');
+                END IF;
         END CASE;
         IF standing <> 'null' THEN
             i.status := standing ->> 'status';

@@ -38,5 +38,7 @@ ON CONFLICT (originator_id) DO UPDATE SET
     in_flight_until = excluded.in_flight_until,
     last_reminder_at = excluded.last_reminder_at,
     records = excluded.records,
+    rejections = excluded.rejections,
     rungs = excluded.rungs,
+    refused_rungs = excluded.refused_rungs,
     due_at = excluded.due_at

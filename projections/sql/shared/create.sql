@@ -5,26 +5,27 @@ COMMENT ON TYPE log_entry IS 'An event as the folding functions take it.';
 
 CREATE TABLE merged (
     customer_id text COLLATE "C" PRIMARY KEY,
-    into_id text NOT NULL,
-    owner_id text COLLATE "C" NOT NULL
+    owner_id text COLLATE "C" NOT NULL,
+    position bigint NOT NULL
 );
-COMMENT ON TABLE merged IS 'Customers that went into another one; owner_id is the end of the chain.';
+COMMENT ON TABLE merged IS 'Customers that went into another one, and who is at the end of the chain.';
+COMMENT ON COLUMN merged.position IS 'Where the log tells of it.';
 CREATE INDEX merged_by_owner ON merged (owner_id);
+CREATE INDEX merged_by_position ON merged (position);
 
 CREATE FUNCTION owner_of(customer text) RETURNS text
     LANGUAGE sql STABLE
     AS $$ SELECT coalesce((SELECT m.owner_id FROM merged m WHERE m.customer_id = customer), customer) $$;
 
--- Take in the merges of a range of the log; answers those who went, and who owns theirs now.
-CREATE FUNCTION note_merges(after bigint, upto bigint) RETURNS TABLE (gone text, owner text)
-    LANGUAGE plpgsql VOLATILE ROWS 1
+-- Take in the merges of a range of the log, in their order.
+CREATE FUNCTION note_merges(after bigint, upto bigint) RETURNS void
+    LANGUAGE plpgsql VOLATILE
     AS $$
 DECLARE
     fact record;
-    went text[] := '{}';
 BEGIN
     FOR fact IN
-        SELECT c.state ->> 'customer_id' AS customer_id, e.state ->> 'into' AS into_id
+        SELECT e.position, c.state ->> 'customer_id' AS gone, e.state ->> 'into' AS into_id
         FROM events e
         JOIN LATERAL (
             SELECT f.state FROM events f
@@ -35,10 +36,13 @@ BEGIN
             AND e.topic = 'ledger:Customer.MergedInto'
         ORDER BY e.position
     LOOP
-        INSERT INTO merged VALUES (fact.customer_id, fact.into_id, owner_of(fact.into_id))
+        INSERT INTO merged VALUES (fact.gone, owner_of(fact.into_id), fact.position)
             ON CONFLICT DO NOTHING;
-        UPDATE merged m SET owner_id = owner_of(fact.into_id) WHERE m.owner_id = fact.customer_id;
-        went := went || fact.customer_id;
+        UPDATE merged m SET owner_id = owner_of(fact.into_id) WHERE m.owner_id = fact.gone;
     END LOOP;
-    RETURN QUERY SELECT w, owner_of(w) FROM unnest(went) AS w;
 END $$;
+
+-- The customers who went within a range of the log.
+CREATE FUNCTION gone_within(after bigint, upto bigint) RETURNS text[]
+    LANGUAGE sql STABLE
+    AS $$ SELECT array_agg(m.customer_id) FROM merged m WHERE m.position > after AND m.position <= upto $$;

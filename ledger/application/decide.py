@@ -42,7 +42,7 @@ from ledger.application.requests import (
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.identity import customer_known_by
-from ledger.domain.permit import FREED, State
+from ledger.domain.permit import FREED, LIVE, State
 from ledger.domain.reasons import Denial
 
 _DECIDE: dict[type, Callable[[World, Any], Outcome]] = {
@@ -176,7 +176,11 @@ def _holders(world: World, command: RequestPermit, customers: list[Customer]) ->
         thread = world.thread(_home(world, subject))
         if thread is not None:
             sends = thread.book.sends.values()
-            held.extend(s.permit_id for s in sends if s.state in (State.GRANTED, State.REDEEMED))
+            held.extend(s.permit_id for s in sends if s.state in LIVE)
+    elif isinstance(subject, PaymentFailedNotice):
+        invoice = world.invoice(subject.invoice_id)
+        notices = invoice.notices.sends.values() if invoice is not None else ()
+        held.extend(s.permit_id for s in notices if s.state in LIVE)
     if not held:
         return held
     known = {permit_id for customer in customers for permit_id in customer.permits}

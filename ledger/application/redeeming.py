@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from ledger.application.effects import Outcome, denied, ids_of
+from ledger.application.effects import NameClaim, Outcome, denied, ids_of
 from ledger.application.facts.mail import apply_delivery, sent_after_end
 from ledger.application.requests import Caller, Lapse, Redeem, ReportOutcome
 from ledger.application.settling import settle
@@ -88,6 +88,8 @@ def report_outcome(world: World, command: ReportOutcome) -> Outcome:
     outcome = Outcome(customer_id=permit.customer_id)
     if wanted == permit.state or (wanted is State.REJECTED and permit.state in FREED):
         outcome.body = permit_body(permit)
+        if wanted is State.SENT:
+            _note_ids(world, outcome, permit, command)
         return outcome
     if permit.state is State.SENT or (wanted is State.UNKNOWN and permit.state in FREED):
         denial = Denial(
@@ -199,6 +201,18 @@ def _notice_overtaken(world: World, permit: Permit, invoice: Invoice) -> str | N
             return record.overtaken
     denial = money_obstacle(invoice, world.policy) or hold_obstacle(invoice, permit.kind, world.now)
     return denial.detail if denial is not None else None
+
+
+def _note_ids(world: World, outcome: Outcome, permit: Permit, command: ReportOutcome) -> None:
+    """A mail known as sent by a delivery event gets the provider's names for it from its sender."""
+    provider_message_id, message_id = command.provider_message_id, command.message_id
+    if message_id is not None:
+        outcome.names.append(NameClaim("sent_message", message_id, permit.permit_id))
+    if provider_message_id is not None:
+        outcome.names.append(NameClaim("provider_message", provider_message_id, permit.permit_id))
+        early = world.name("early_delivery", provider_message_id)
+        if early is not None:
+            apply_delivery(world, outcome, permit, early, None)
 
 
 def _apply_early_delivery(

@@ -90,6 +90,7 @@ def send_observed(world: World, fact: Fact, data: SendObserved) -> Outcome:
     customer = ensure_customer(world, outcome, data.customer_id)
     customer_id = customer.customer_id if customer else data.customer_id
     name = f"{fact_names.fact_name(fact)}:{data}" if fact.fact_id else f"{data}:{world.now}"
+    sent_at = min(data.at, world.now)
     mail = Permit(
         permit_id=str(uuid5(_MINE, name)),
         kind="observed",
@@ -99,9 +100,9 @@ def send_observed(world: World, fact: Fact, data: SendObserved) -> Outcome:
         key_id="",
         sender=f"observed:{fact.source}",
         redeem_required=False,
-        granted_at=data.at,
-        send_by=data.at,
-        settled_at=data.at,
+        granted_at=sent_at,
+        send_by=sent_at,
+        settled_at=sent_at,
         thread_id=data.thread_id,
         invoice_id=data.invoice_id,
     )
@@ -125,7 +126,8 @@ def delivered(world: World, fact: Fact, data: Delivery) -> Outcome:
             outcome.result = "ignored"
             outcome.body = {"detail": "no permit is known for this mail"}
             return outcome
-        early = NameClaim("early_delivery", data.provider_message_id, data.event, replaces=True)
+        bad_news = data.event != "delivered"
+        early = NameClaim("early_delivery", data.provider_message_id, data.event, bad_news)
         outcome.names.append(early)
         outcome.body = {"detail": "kept until a permit names this provider_message_id"}
         return outcome

@@ -15,7 +15,7 @@ FROM generate_series(1, 200000) AS n;
 
 INSERT INTO names
 SELECT 0, 'fact', sha256(('fact ' || n)::bytea) AS hash, 'applied'
-FROM generate_series(1, 1000000) AS n
+FROM generate_series(1, 400000) AS n
 ORDER BY hash;
 
 INSERT INTO permits
@@ -24,7 +24,7 @@ SELECT 0, md5('permit ' || n)::uuid, 'granted', 'cus-' || n, '2026-11-01T00:10:0
 FROM generate_series(1, 200000) AS n;
 
 INSERT INTO invoice_owners
-SELECT 0, 'cus-' || n / 4, 'inv-' || n FROM generate_series(1, 400000) AS n;
+SELECT 0, 'cus-' || n / 4, 'inv-' || n FROM generate_series(1, 200000) AS n;
 
 INSERT INTO idempotency
 SELECT 0, sha256(('scope ' || n)::bytea), '\x00', md5('permit ' || n)::uuid, NULL, NULL,

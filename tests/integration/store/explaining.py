@@ -67,7 +67,7 @@ class Plan:
             waiting.extend(node.get("Plans", ()))
 
     @property
-    def blocks(self) -> int:
+    def pages(self) -> int:
         """How many pages it looked at."""
         return int(self.root["Shared Hit Blocks"] + self.root["Shared Read Blocks"])
 

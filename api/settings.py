@@ -10,6 +10,7 @@ from typing import Any
 
 from api.webhooks.delivery import Settings as WebhookSettings
 from api.webhooks.registry import provider_names
+from ledger.application.statement import UnknownLocale, locale_named
 from ledger.domain.policy import Policy, parse_policy
 
 
@@ -47,7 +48,7 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
         data_dir=data_dir,
         database_url=env.get("LEDGER_DATABASE_URL") or None,
         secret=_secret(env, data_dir),
-        policy=parse_policy(_policy_table(env, config)),
+        policy=_policy(env, config),
         alert_urls=tuple((env.get("LEDGER_ALERT_URLS") or "").replace(",", " ").split()),
         webhooks=_webhooks(env),
         announce=Path(announce) if announce else None,
@@ -78,6 +79,15 @@ def _config_file(env: Mapping[str, str]) -> dict[str, Any]:
     if unknown:
         raise SettingsError(f"{path}: unknown tables {sorted(unknown)}; known is [policy]")
     return config
+
+
+def _policy(env: Mapping[str, str], config: dict[str, Any]) -> Policy:
+    policy = parse_policy(_policy_table(env, config))
+    try:
+        locale_named(policy.locale)
+    except UnknownLocale as error:
+        raise SettingsError(f"policy.locale: {error}") from error
+    return policy
 
 
 def _policy_table(env: Mapping[str, str], config: dict[str, Any]) -> dict[str, Any]:

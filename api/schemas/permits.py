@@ -228,12 +228,29 @@ class WindowUse(Body):
     limit: int
 
 
+class Owed(Body):
+    """What is owed in one currency: in minor units, and as people write it."""
+
+    currency: str
+    amount: int
+    formatted: str
+
+
+class OpenInvoiceLine(Body):
+    """An invoice that is not paid in full."""
+
+    invoice_id: str
+    amount_remaining: int
+    currency: str
+    formatted: str
+
+
 class Statement(Body):
     """What the customer owes, fixed when the apology was granted."""
 
-    owed: list[dict[str, Any]]
-    open_invoices: list[dict[str, Any]]
-    as_of: str | None = None
+    owed: list[Owed]
+    open_invoices: list[OpenInvoiceLine]
+    as_of: Instant
 
 
 class Permit(Body):

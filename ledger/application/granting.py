@@ -5,7 +5,7 @@ from typing import Any
 from ledger.application.asking import Ask, Judged
 from ledger.application.effects import NameClaim, Outcome
 from ledger.application.requests import RequestPermit
-from ledger.application.statement import statement_of
+from ledger.application.statement import statement_body, statement_of
 from ledger.application.world import World
 from ledger.domain import sendkey, windows
 from ledger.domain.customer import Customer
@@ -54,7 +54,7 @@ def grant(
     outcome.body = _body(world, ask, permit, withheld, provider_key)
     if permit.incident_id is not None:
         statement = statement_of(world, ask.case.customer)
-        outcome.body["statement"] = statement
+        outcome.body["statement"] = statement_body(statement, world)
         outcome.change(
             "incident",
             permit.incident_id,

@@ -69,15 +69,19 @@ def call_pause(world: World, command: CallPause) -> Outcome:
 
 
 def call_resume(world: World, command: CallResume) -> Outcome:
-    """Lift a pause, or end recovery mode; only after a guard check started since and passed."""
+    """Lift a pause, or end recovery mode; only after a guard check started since and passed.
+
+    What came first is told by versions: a check and a pause may have the same time.
+    """
     control = world.control
     recovering = command.scope == "recovery"
     pause = control.pauses.get(command.scope)
     since = control.recovery_since if recovering else (pause.since if pause else None)
     if since is None:
         return Outcome(result="ignored")
+    called = control.recovery_version if recovering else control.last_paused[command.scope]
     check = control.guard_checks.get(command.guard_check_id or "")
-    if check is None or not check.passed or check.started_at < since:
+    if check is None or not check.passed or check.started_version < called:
         return denied(
             Denial(
                 "guard_not_proven",
@@ -110,6 +114,7 @@ def note_guard_check(world: World, command: NoteGuardCheck) -> Outcome:
         started_at=command.started_at,
         passed=not command.failed,
         failed=command.failed,
+        started_version=command.started_version,
     )
     if command.failed:
         outcome.alerts.append(

@@ -157,10 +157,11 @@ class CallResume:
 
 @dataclass(frozen=True, slots=True)
 class NoteGuardCheck:
-    """Record that a guard check ended."""
+    """Record that a guard check ended; `started_version`: the control aggregate's at its start."""
 
     check_id: str
     started_at: datetime
+    started_version: int
     failed: tuple[str, ...]
     caller: Caller
 

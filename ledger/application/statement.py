@@ -1,9 +1,21 @@
 """The statement of an apology: what a customer owes, from the log and at that moment (D14)."""
 
+import copy
+from functools import lru_cache
+from typing import Any
+
+from babel import Locale, UnknownLocaleError
+from babel.numbers import NumberPattern
+
 from ledger.application.world import World
 from ledger.domain.balance import Status
 from ledger.domain.customer import Customer
 from ledger.domain.incident import OpenInvoice, Statement
+from ledger.domain.money import exponent, major_units
+
+
+class UnknownLocale(ValueError):
+    """The locale is not one that Babel knows, such as en_US or de_DE."""
 
 
 def statement_of(world: World, customer: Customer | None) -> Statement:
@@ -12,16 +24,80 @@ def statement_of(world: World, customer: Customer | None) -> Statement:
         return Statement({}, ())
     lines: list[OpenInvoice] = []
     owed: dict[str, int] = {}
-    for customer_id in (customer.customer_id, *sorted(customer.absorbed)):
-        for invoice_id in world.invoices_of(customer_id):
-            invoice = world.invoice(invoice_id)
-            if invoice is None or invoice.snapshot is None:
-                continue
-            owner = world.customer(invoice.customer_id)
-            standing = invoice.standing
-            if owner is not customer or standing.status is not Status.OPEN:
-                continue
-            currency = invoice.snapshot.currency
-            lines.append(OpenInvoice(invoice_id, standing.balance, currency))
-            owed[currency] = owed.get(currency, 0) + standing.balance
+    for invoice_id in _invoices_of(world, customer):
+        invoice = world.invoice(invoice_id)
+        if invoice is None or invoice.snapshot is None:
+            continue
+        owner = world.customer(invoice.customer_id)
+        standing = invoice.standing
+        if owner is not customer or standing.status is not Status.OPEN:
+            continue
+        currency = invoice.snapshot.currency
+        lines.append(OpenInvoice(invoice_id, standing.balance, currency))
+        owed[currency] = owed.get(currency, 0) + standing.balance
     return Statement(owed, tuple(lines))
+
+
+def statement_body(statement: Statement, world: World) -> dict[str, Any]:
+    """The statement as the contract shows it: formatted for people, as of the world's time."""
+    locale = world.policy.locale
+    return {
+        "owed": [
+            {
+                "currency": currency,
+                "amount": amount,
+                "formatted": formatted_amount(amount, currency, locale),
+            }
+            for currency, amount in sorted(statement.owed.items())
+        ],
+        "open_invoices": [
+            {
+                "invoice_id": line.invoice_id,
+                "amount_remaining": line.amount_remaining,
+                "currency": line.currency,
+                "formatted": formatted_amount(line.amount_remaining, line.currency, locale),
+            }
+            for line in statement.open_invoices
+        ],
+        "as_of": world.now,
+    }
+
+
+def formatted_amount(amount: int, currency: str, locale: str) -> str:
+    """An amount in minor units as a person of that locale writes it: 17000 EUR is €170.00.
+
+    With the decimals of ISO 4217, as the ledger counts them; those of the locale data are the ones
+    used in cash, so some currencies would lose a part of the amount. Raises UnknownLocale,
+    UnknownCurrency.
+    """
+    decimals = exponent(currency)
+    return _pattern(locale, decimals).apply(
+        major_units(amount, currency),
+        locale_named(locale),
+        currency=currency,
+        currency_digits=False,
+    )
+
+
+@lru_cache(maxsize=64)
+def locale_named(name: str) -> Locale:
+    """The locale of that name. Raises UnknownLocale."""
+    try:
+        return Locale.parse(name)
+    except (UnknownLocaleError, ValueError, TypeError):
+        raise UnknownLocale(f"{name!r} is not a locale such as en_US or de_DE") from None
+
+
+@lru_cache(maxsize=256)
+def _pattern(locale: str, decimals: int) -> NumberPattern:
+    """The locale's pattern for money, with exactly that many decimals."""
+    pattern = copy.copy(locale_named(locale).currency_formats["standard"])
+    pattern.frac_prec = (decimals, decimals)
+    return pattern
+
+
+def _invoices_of(world: World, customer: Customer) -> list[str]:
+    """Each invoice once, though several of the customer's ids may have been named on it."""
+    ids = (customer.customer_id, *sorted(customer.absorbed))
+    named = {name: None for customer_id in ids for name in world.invoices_of(customer_id)}
+    return list(named)

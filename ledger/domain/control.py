@@ -24,11 +24,16 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class GuardCheck:
-    """A guard check: when it started (UTC) and whether every probe passed."""
+    """A guard check: when it started (UTC) and whether every probe passed.
+
+    `started_version` is the version that the control aggregate had when it started: it tells what
+    came before it, also where a stopped clock cannot.
+    """
 
     check_id: str
     started_at: datetime
     passed: bool
+    started_version: int = 0
 
 
 class Control(Aggregate):
@@ -79,9 +84,10 @@ class Control(Aggregate):
         started_at: datetime
         passed: bool
         failed: tuple[str, ...]
+        started_version: int = 0
 
         def apply(self, aggregate: "Control") -> None:
-            check = GuardCheck(self.check_id, self.started_at, self.passed)
+            check = GuardCheck(self.check_id, self.started_at, self.passed, self.started_version)
             aggregate.guard_checks[self.check_id] = check
             while len(aggregate.guard_checks) > 100:
                 del aggregate.guard_checks[next(iter(aggregate.guard_checks))]
@@ -95,6 +101,7 @@ class Control(Aggregate):
 
         def apply(self, aggregate: "Control") -> None:
             aggregate.recovery_since = self.timestamp
+            aggregate.recovery_version = self.originator_version
             aggregate.recovery_cause = self.cause
             aggregate.import_from = self.import_from
 
@@ -115,6 +122,7 @@ class Control(Aggregate):
         self.last_paused: dict[str, int] = {}
         self.guard_checks: dict[str, GuardCheck] = {}
         self.recovery_since: datetime | None = None
+        self.recovery_version = 0
         self.recovery_cause: str | None = None
         self.import_from: datetime | None = None
 
@@ -139,12 +147,12 @@ class Control(Aggregate):
 
 
 def scopes_of(kind: str, lane: Lane, sender: str) -> tuple[str, ...]:
-    """The pause scopes that bind a mail. An apology passes all of them (D14).
+    """The pause scopes that bind a mail. An apology passes all but the one that names it (D14).
 
     `all` binds every kind but the apology; `outreach` binds what we start, save the mails of
     transactional keys (design D8).
     """
     if lane is Lane.APOLOGY:
-        return ()
+        return (f"kind:{kind}",)
     named = ("all", f"kind:{kind}", f"sender:{sender}")
     return (*named, "outreach") if lane is Lane.OUTREACH else named

@@ -123,8 +123,11 @@ def customer_hold(case: Case) -> Denial | None:
 
 
 def recovery(case: Case) -> Denial | None:
-    """The database is an older copy, and a human has not said that the gap is filled (D13)."""
-    if case.control.recovery_since is None:
+    """The database is an older copy, and a human has not said that the gap is filled (D13).
+
+    The probes of a guard check pass: the resume needs one that was made since.
+    """
+    if case.control.recovery_since is None or case.synthetic:
         return None
     return Denial(
         "recovery_mode",

@@ -103,6 +103,7 @@ class Incident(Aggregate):
 
         def apply(self, aggregate: "Incident") -> None:
             aggregate.closed_at = self.timestamp
+            aggregate.closed_by = self.by
 
     def __init__(
         self,
@@ -122,3 +123,4 @@ class Incident(Aggregate):
         self.apologies: dict[str, Apology] = {}
         self.rejections: dict[str, int] = {}
         self.closed_at: datetime | None = None
+        self.closed_by: str | None = None

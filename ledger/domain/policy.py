@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import date, timedelta
@@ -58,6 +59,7 @@ class Policy:
     idempotency_days: int = 30
     decision_retention_days: int = 0
     message_id_domain: str = "send-ledger.invalid"
+    locale: str = "en_US"
 
     @property
     def permit_life(self) -> timedelta:
@@ -86,6 +88,7 @@ class Policy:
         return hashlib.sha256(self.text().encode()).hexdigest()[:16]
 
 
+_LOCALE = re.compile(r"[a-z]{2,3}(_[A-Z][a-z]{3})?(_([A-Z]{2}|\d{3}))?")
 _BOUNDS: dict[str, tuple[int, int]] = {
     "days_between_reminders": (0, 365),
     "payment_in_flight_days": (0, 60),
@@ -135,6 +138,9 @@ def parse_policy(raw: Mapping[str, Any]) -> Policy:
         or any(c in domain for c in " @<>")
     ):
         raise PolicyError("policy.message_id_domain must be a domain name")
+    locale = values.get("locale", "en_US")
+    if not isinstance(locale, str) or not _LOCALE.fullmatch(locale):
+        raise PolicyError("policy.locale must be a locale such as en_US or de_DE")
     return Policy(**values)
 
 

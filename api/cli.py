@@ -2,54 +2,31 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from datetime import datetime
-from functools import wraps
 from typing import Any
 
 import click
 from psycopg import AsyncConnection
-from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
-from api.serving import prepare, running_store, serve
-from api.settings import Settings, SettingsError, load_settings
-from ledger.domain.policy import PolicyError
-from ledger.store.embedded import EmbeddedPostgres, EmbeddedPostgresError
+from api.cli_session import (
+    clear_errors,
+    console,
+    instant,
+    new_table,
+    opened_store,
+    shown,
+    with_connection,
+)
+from api.serving import serve
+from api.settings import load_settings
 from ledger.store.journal import ledger_status
 from ledger.store.keys import SCOPES, create_key, list_keys, revoke_key
-from ledger.store.migrate import MigrationError, migrate
-from ledger.store.setup import RealHistory, WrongSecret
+from ledger.store.migrate import migrate
 from projections.due import due
 from projections.models import UnknownReadModel
 from projections.rebuild import RebuildRunning, rebuild
 from projections.schema import prepare_projections
 from projections.status import status
-
-_console = Console()
-_EXPECTED = (
-    SettingsError,
-    PolicyError,
-    MigrationError,
-    EmbeddedPostgresError,
-    WrongSecret,
-    RealHistory,
-)
-
-
-def _clear_errors(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Say what is wrong in one line, without a traceback, for errors that an operator can mend."""
-
-    @wraps(command)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return command(*args, **kwargs)
-        except _EXPECTED as error:
-            raise click.ClickException(str(error)) from error
-
-    return wrapped
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -63,17 +40,17 @@ def main() -> None:
 @click.option("--port", default=8080, show_default=True, help="0 takes a free port.")
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64))
 @click.option("--test-clock", metavar="TIME", help="Start a fresh staging ledger at this time.")
-@_clear_errors
+@clear_errors
 def serve_command(host: str, port: int, workers: int, test_clock: str | None) -> None:
     """Serve the HTTP interface, on LEDGER_DATABASE_URL or the embedded database."""
-    at = _instant(test_clock) if test_clock is not None else None
+    at = instant(test_clock) if test_clock is not None else None
     serve(load_settings(), host, port, workers, at, lambda text: click.echo(text))
 
 
 @main.command("demo")
 @click.option("--port", default=8080, show_default=True, help="0 takes a free port.")
 @click.option("--once", is_flag=True, help="End after the story instead of serving on.")
-@_clear_errors
+@clear_errors
 def demo_command(port: int, once: bool) -> None:
     """Tell the ledger's story on a throw-away ledger with a test clock, then keep serving it."""
     from api.demo import run_demo
@@ -82,11 +59,11 @@ def demo_command(port: int, once: bool) -> None:
 
 
 @main.command("migrate")
-@_clear_errors
+@clear_errors
 def migrate_command() -> None:
     """Bring the database to this version; safe when several start at once."""
     settings = load_settings()
-    with _store(settings) as conninfo:
+    with opened_store(settings) as conninfo:
         run = migrate(conninfo)
         prepare_projections(conninfo, settings.policy)
     for migration in run:
@@ -107,7 +84,7 @@ def keys_group() -> None:
 @click.option(
     "--class", "key_class", type=click.Choice(["outreach", "transactional"]), default="outreach"
 )
-@_clear_errors
+@clear_errors
 def keys_create(
     name: str, scopes: tuple[str, ...], redeem: str, intents: str | None, key_class: str
 ) -> None:
@@ -123,17 +100,17 @@ def keys_create(
             transactional=key_class == "transactional",
         )
 
-    key_id, secret = _with_connection(work)
+    key_id, secret = with_connection(work)
     click.echo(f"{key_id}: keep this key, it is not shown again", err=True)
     click.echo(secret)
 
 
 @keys_group.command("list")
-@_clear_errors
+@clear_errors
 def keys_list() -> None:
     """List the keys."""
-    rows = _with_connection(lambda connection: list_keys(connection))
-    table = _table("key", "name", "scopes", "redeem", "intents", "class", "created", "revoked")
+    rows = with_connection(lambda connection: list_keys(connection))
+    table = new_table("key", "name", "scopes", "redeem", "intents", "class", "created", "revoked")
     for row in rows:
         table.add_row(
             row.key_id,
@@ -142,18 +119,18 @@ def keys_list() -> None:
             row.redeem,
             ", ".join(row.intents) if row.intents is not None else "any",
             row.key_class,
-            _shown(row.created_at),
-            _shown(row.revoked_at),
+            shown(row.created_at),
+            shown(row.revoked_at),
         )
-    _console.print(table)
+    console.print(table)
 
 
 @keys_group.command("revoke")
 @click.argument("key_id")
-@_clear_errors
+@clear_errors
 def keys_revoke(key_id: str) -> None:
     """Revoke a key: no decision is made for it afterwards."""
-    if not _with_connection(lambda connection: revoke_key(connection, key_id)):
+    if not with_connection(lambda connection: revoke_key(connection, key_id)):
         raise click.ClickException(f"there is no live key {key_id}")
     click.echo(f"{key_id} is revoked")
 
@@ -162,7 +139,7 @@ def keys_revoke(key_id: str) -> None:
 @click.option("--stage", help="Only this stage.")
 @click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 1000))
 @click.option("--ready", is_flag=True, help="Leave out customers that cannot be mailed now.")
-@_clear_errors
+@clear_errors
 def due_command(stage: str | None, limit: int, ready: bool) -> None:
     """What is newly due, by customer. Addresses are not shown."""
     policy = load_settings().policy
@@ -173,8 +150,8 @@ def due_command(stage: str | None, limit: int, ready: bool) -> None:
             connection, now=now, policy=policy, stage=stage, limit=limit, cursor=None, ready=ready
         )
 
-    page = _with_connection(work)
-    table = _table("customer", "invoice", "cycle", "stage", "days", "owed", "withheld")
+    page = with_connection(work)
+    table = new_table("customer", "invoice", "cycle", "stage", "days", "owed", "withheld")
     for customer in page.items:
         for invoice in customer.invoices:
             table.add_row(
@@ -186,13 +163,13 @@ def due_command(stage: str | None, limit: int, ready: bool) -> None:
                 f"{invoice['amount_remaining']} {invoice['currency']}",
                 customer.withheld.code if customer.withheld else "",
             )
-    _console.print(table)
+    console.print(table)
     if page.next is not None:
         click.echo("there are more; raise --limit or use the HTTP interface")
 
 
 @main.command("status")
-@_clear_errors
+@clear_errors
 def status_command() -> None:
     """The log, the read models, open permits and alerts at a glance."""
 
@@ -200,14 +177,14 @@ def status_command() -> None:
         position, now, counts = await ledger_status(connection)
         return position, now, counts, await status(connection)
 
-    position, now, counts, projections = _with_connection(work)
-    table = _table("what", "value")
-    table.add_row("ledger time (UTC)", _shown(now))
+    position, now, counts, projections = with_connection(work)
+    table = new_table("what", "value")
+    table.add_row("ledger time (UTC)", shown(now))
     table.add_row("log position", str(position))
     for name, value in counts.items():
         table.add_row(name, str(value))
-    _console.print(table)
-    models = _table("read model", "position", "behind", "state", "generation")
+    console.print(table)
+    models = new_table("read model", "position", "behind", "state", "generation")
     for row in projections:
         models.add_row(
             row.name,
@@ -216,7 +193,7 @@ def status_command() -> None:
             row.state,
             str(row.generation),
         )
-    _console.print(models)
+    console.print(models)
 
 
 @main.group("projections")
@@ -226,11 +203,11 @@ def projections_group() -> None:
 
 @projections_group.command("rebuild")
 @click.argument("name")
-@_clear_errors
+@clear_errors
 def projections_rebuild(name: str) -> None:
     """Rebuild a read model beside the live one, and switch when it has caught up."""
     settings = load_settings()
-    with _store(settings) as conninfo, Progress(console=_console) as progress:
+    with opened_store(settings) as conninfo, Progress(console=console) as progress:
         task = progress.add_task(f"rebuilding {name}", total=None)
 
         def show(done: int, total: int) -> None:
@@ -241,54 +218,6 @@ def projections_rebuild(name: str) -> None:
         except (UnknownReadModel, RebuildRunning) as error:
             raise click.ClickException(str(error)) from error
     click.echo(f"{name} is rebuilt and live")
-
-
-@contextmanager
-def _store(settings: Settings) -> Iterator[str]:
-    """The database for a command: the one named, a running embedded one, or a fresh start of it."""
-    if settings.database_url is not None:
-        yield settings.database_url
-        return
-    attached = EmbeddedPostgres.attach(settings.data_dir)
-    if attached is not None:
-        yield attached
-        return
-    with running_store(settings) as conninfo:
-        prepare(settings, conninfo, None)
-        yield conninfo
-
-
-def _with_connection(work: Callable[[AsyncConnection[Any]], Any]) -> Any:
-    async def run(conninfo: str) -> Any:
-        connection = await AsyncConnection.connect(
-            conninfo, autocommit=True, options="-c timezone=UTC"
-        )
-        async with connection:
-            return await work(connection)
-
-    with _store(load_settings()) as conninfo:
-        return asyncio.run(run(conninfo))
-
-
-def _instant(text: str) -> datetime:
-    try:
-        at = datetime.fromisoformat(text)
-    except ValueError:
-        raise click.BadParameter("a time is written 2026-12-01T00:00:00Z") from None
-    if at.tzinfo is None:
-        raise click.BadParameter("a time needs an offset, such as Z")
-    return at
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table
-
-
-def _shown(at: datetime | None) -> str:
-    return at.strftime("%Y-%m-%d %H:%M:%S") if at is not None else ""
 
 
 if __name__ == "__main__":

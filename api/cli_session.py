@@ -1,0 +1,96 @@
+"""What every command of the command line shares: the database it opens, clear errors, tables."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from functools import wraps
+from typing import Any
+
+import click
+from psycopg import AsyncConnection
+from rich.console import Console
+from rich.table import Table
+
+from api.serving import prepare, running_store
+from api.settings import Settings, SettingsError, load_settings
+from ledger.domain.policy import PolicyError
+from ledger.store.embedded import EmbeddedPostgres, EmbeddedPostgresError
+from ledger.store.migrate import MigrationError
+from ledger.store.setup import RealHistory, WrongSecret
+
+console = Console()
+_EXPECTED = (
+    SettingsError,
+    PolicyError,
+    MigrationError,
+    EmbeddedPostgresError,
+    WrongSecret,
+    RealHistory,
+)
+
+
+def clear_errors(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Say what is wrong in one line, without a traceback, for errors that an operator can mend."""
+
+    @wraps(command)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return command(*args, **kwargs)
+        except _EXPECTED as error:
+            raise click.ClickException(str(error)) from error
+
+    return wrapped
+
+
+@contextmanager
+def opened_store(settings: Settings) -> Iterator[str]:
+    """The database for a command: the one named, a running embedded one, or a fresh start of it."""
+    if settings.database_url is not None:
+        yield settings.database_url
+        return
+    attached = EmbeddedPostgres.attach(settings.data_dir)
+    if attached is not None:
+        yield attached
+        return
+    with running_store(settings) as conninfo:
+        prepare(settings, conninfo, None)
+        yield conninfo
+
+
+def with_connection(work: Callable[[AsyncConnection[Any]], Any]) -> Any:
+    """The result of `work` over a connection of its own to the ledger's database."""
+
+    async def run(conninfo: str) -> Any:
+        connection = await AsyncConnection.connect(
+            conninfo, autocommit=True, options="-c timezone=UTC"
+        )
+        async with connection:
+            return await work(connection)
+
+    with opened_store(load_settings()) as conninfo:
+        return asyncio.run(run(conninfo))
+
+
+def instant(text: str) -> datetime:
+    """A time of the command line. Raises click.BadParameter for one without an offset."""
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise click.BadParameter("a time is written 2026-12-01T00:00:00Z") from None
+    if at.tzinfo is None:
+        raise click.BadParameter("a time needs an offset, such as Z")
+    return at
+
+
+def new_table(*columns: str) -> Table:
+    """An empty table with these columns."""
+    new = Table(box=None, header_style="bold", pad_edge=False)
+    for column in columns:
+        new.add_column(column, overflow="fold")
+    return new
+
+
+def shown(at: datetime | None) -> str:
+    """A time as tables show it, to the second (UTC)."""
+    return at.strftime("%Y-%m-%d %H:%M:%S") if at is not None else ""

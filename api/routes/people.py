@@ -9,7 +9,7 @@ from api.auth import Auditor, CurrentContext, Operator
 from api.guarded_route import GuardedRoute
 from api.idempotency import answered_once, idempotency_of
 from api.problems import ProblemError, answer_response, documented
-from api.schemas.fields import Id
+from api.schemas.fields import CustomerId
 from api.schemas.people import BreakerReset, BreakersReset, CustomerState, ReleaseRequest
 from ledger.application.answers import to_json
 from ledger.application.requests import ReleaseAddress, ResetBreaker
@@ -21,7 +21,9 @@ IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
 
 
 @router.get("/customers/{customer_id}", response_model=CustomerState, responses=documented(404))
-async def get_customer(customer_id: Id, caller: Auditor, context: CurrentContext) -> Response:
+async def get_customer(
+    customer_id: CustomerId, caller: Auditor, context: CurrentContext
+) -> Response:
     """A customer's breaker, windows, addresses and debts, as of now."""
     customer, found = await context.reader.customer(customer_id)
     if customer is None:
@@ -35,7 +37,7 @@ async def get_customer(customer_id: Id, caller: Auditor, context: CurrentContext
 
 @router.post("/customers/{customer_id}/breaker/reset", responses=documented(404))
 async def reset_breaker(
-    customer_id: Id,
+    customer_id: CustomerId,
     body: BreakerReset,
     caller: Operator,
     context: CurrentContext,
@@ -86,7 +88,7 @@ async def reset_breakers(
 
 @router.post("/customers/{customer_id}/addresses/release", responses=documented(404))
 async def release_addresses(
-    customer_id: Id, body: ReleaseRequest, caller: Operator, context: CurrentContext
+    customer_id: CustomerId, body: ReleaseRequest, caller: Operator, context: CurrentContext
 ) -> Response:
     """Lift the hold of a customer's addresses after a bounce or complaint."""
     command = ReleaseAddress(customer_id, body.by or caller.name, body.reason, caller)

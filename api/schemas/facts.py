@@ -8,6 +8,7 @@ from api.schemas.fields import (
     Amount,
     Body,
     Currency,
+    CustomerId,
     Day,
     Email,
     Id,
@@ -25,7 +26,7 @@ InvoiceStatus = Literal["draft", "open", "paid", "void", "uncollectible"]
 class InvoiceSnapshot(Body):
     """What the billing system says of an invoice now. Left out: unchanged; null: cleared."""
 
-    customer_id: Id | None = None
+    customer_id: CustomerId | None = None
     email: Email | None = None
     currency: Currency
     total: Amount
@@ -99,7 +100,7 @@ class InvoiceHoldData(Body):
 class CustomerObservedData(Body):
     """`customer.observed`: the addresses, the first preferred."""
 
-    customer_id: Id
+    customer_id: CustomerId
     emails: Annotated[list[Email], Field(max_length=50)]
     metadata: Metadata | None = None
 
@@ -107,7 +108,7 @@ class CustomerObservedData(Body):
 class CustomerHoldData(Body):
     """`customer.hold` and `customer.unhold`; without kinds for all of them."""
 
-    customer_id: Id
+    customer_id: CustomerId
     reason: Annotated[str, StringConstraints(min_length=1, max_length=255)]
     until: Instant | None = None
     kinds: Annotated[list[Kind], Field(max_length=8)] | None = None
@@ -117,8 +118,8 @@ class CustomerHoldData(Body):
 class MergedData(Body):
     """`customer.merged`."""
 
-    from_: Annotated[Id, Field(alias="from")]
-    into: Id
+    from_: Annotated[CustomerId, Field(alias="from")]
+    into: CustomerId
     metadata: Metadata | None = None
 
 
@@ -133,7 +134,7 @@ class ThreadMessageData(Body):
     direction: Literal["inbound", "outbound"]
     from_: Annotated[Email | None, Field(alias="from")] = None
     to: Email | None = None
-    customer_id: Id | None = None
+    customer_id: CustomerId | None = None
     at: Instant | None = None
     references: Annotated[list[Id], Field(max_length=100)] | None = None
     headers: Annotated[dict[_HeaderText, _HeaderText], Field(max_length=100)] | None = None
@@ -147,7 +148,7 @@ class SendObservedData(Body):
     An invoice without a stage uses up the highest stage that was reached when the mail went out.
     """
 
-    customer_id: Id
+    customer_id: CustomerId
     at: Instant
     invoice_id: Id | None = None
     stage: Id | None = None

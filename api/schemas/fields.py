@@ -16,7 +16,7 @@ from pydantic import (
     StringConstraints,
 )
 
-from ledger.domain.identity import BadAddress, normal_form
+from ledger.domain.identity import RESERVED_CUSTOMER_PREFIX, BadAddress, normal_form
 from ledger.domain.money import CURRENCIES, LARGEST_AMOUNT
 from ledger.domain.policy import PolicyError, check_time_zone
 
@@ -67,6 +67,14 @@ def _zone(value: str) -> str:
         raise ValueError(str(error)) from None
 
 
+def _not_reserved(value: str) -> str:
+    if value.startswith(RESERVED_CUSTOMER_PREFIX):
+        raise ValueError(
+            f"ids that begin with {RESERVED_CUSTOMER_PREFIX} are the guard check's own"
+        )
+    return value
+
+
 def _address(value: str) -> str:
     try:
         normal_form(value)
@@ -77,6 +85,8 @@ def _address(value: str) -> str:
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=_PRINTABLE)]
 """An outside id: 1 to 255 characters, none of them a control character."""
+CustomerId = Annotated[Id, AfterValidator(_not_reserved)]
+"""A customer's id: not one of the synthetic customers of guard checks (design D13)."""
 Text = Annotated[str, StringConstraints(min_length=1, max_length=2000, pattern=_PRINTABLE)]
 """A reason or title for people to read."""
 Instant = Annotated[AwareDatetime, BeforeValidator(_rfc3339), AfterValidator(_sane_year)]

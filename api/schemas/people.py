@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from api.schemas.fields import Body, Id, Instant, Metadata, Scope, Text
+from api.schemas.fields import Body, CustomerId, Id, Instant, Metadata, Scope, Text
 
 
 class BreakerReset(Body):
@@ -22,7 +22,7 @@ class ReleaseRequest(BreakerReset):
 class BreakersReset(BreakerReset):
     """Close many breakers: those of the customers named, or all that are open."""
 
-    customer_ids: Annotated[list[Id], Field(min_length=1, max_length=1000)] | None = None
+    customer_ids: Annotated[list[CustomerId], Field(min_length=1, max_length=1000)] | None = None
     all: Literal[True] | None = None
 
     @model_validator(mode="after")

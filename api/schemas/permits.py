@@ -8,6 +8,7 @@ from api.schemas.facts import InvoiceSnapshot, ThreadMessageData
 from api.schemas.fields import (
     Amount,
     Body,
+    CustomerId,
     Day,
     Email,
     Flag,
@@ -96,7 +97,7 @@ class ReplyRequest(_Asked):
     thread_id: Id
     in_reply_to: Id
     message: ThreadMessageData | None = None
-    customer_id: Id | None = None
+    customer_id: CustomerId | None = None
     to: Email | None = None
 
 
@@ -106,7 +107,7 @@ class NotificationRequest(_Asked):
     kind: Literal["notification"]
     event_type: Id
     event_id: Id
-    customer_id: Id | None = None
+    customer_id: CustomerId | None = None
     to: Email | None = None
     thread_id: Id | None = None
 
@@ -123,7 +124,7 @@ class DigestRequest(_Asked):
     kind: Literal["digest"]
     inbox_id: Id
     date: Day
-    customer_id: Id | None = None
+    customer_id: CustomerId | None = None
     to: Email | None = None
     thread_id: Id | None = None
 
@@ -140,7 +141,7 @@ class FollowUpRequest(_Asked):
     kind: Literal["follow_up"]
     thread_id: Id
     step: Whole
-    customer_id: Id | None = None
+    customer_id: CustomerId | None = None
     to: Email | None = None
 
 
@@ -150,7 +151,7 @@ class MessageRequest(_Asked):
     kind: Literal["message"]
     thread_id: Id
     intent: Id
-    customer_id: Id | None = None
+    customer_id: CustomerId | None = None
     to: Email | None = None
 
 
@@ -159,7 +160,7 @@ class ApologyPermitRequest(_Asked):
 
     kind: Literal["apology"]
     incident_id: Id
-    customer_id: Id
+    customer_id: CustomerId
 
 
 PermitRequest = Annotated[

@@ -71,12 +71,13 @@ def formatted_amount(amount: int, currency: str, locale: str) -> str:
     UnknownCurrency.
     """
     decimals = exponent(currency)
-    return _pattern(locale, decimals).apply(
+    written: str = _pattern(locale, decimals).apply(
         major_units(amount, currency),
         locale_named(locale),
         currency=currency,
         currency_digits=False,
     )
+    return written
 
 
 @lru_cache(maxsize=64)
@@ -91,7 +92,7 @@ def locale_named(name: str) -> Locale:
 @lru_cache(maxsize=256)
 def _pattern(locale: str, decimals: int) -> NumberPattern:
     """The locale's pattern for money, with exactly that many decimals."""
-    pattern = copy.copy(locale_named(locale).currency_formats["standard"])
+    pattern: NumberPattern = copy.copy(locale_named(locale).currency_formats["standard"])
     pattern.frac_prec = (decimals, decimals)
     return pattern
 

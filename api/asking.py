@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from api.context import Context
 from api.decision_ids import DECISION_IDS
 from api.idempotency import fingerprint_of, idempotency_key, scope_of, without_addresses
-from api.problems import problem_document, validation_errors
+from api.problems import RETRY_SOON, problem_document, validation_errors
 from api.schemas.permits import PERMIT_REQUEST
 from ledger.application.answers import Answer, to_json
 from ledger.application.requests import Caller, Idempotency, JobToken, Override, RequestPermit
@@ -71,7 +71,7 @@ def invalid_answer(error: ValidationError) -> Answer:
 def problem_answer(code: str, detail: str, **extra: Any) -> Answer:
     """A problem as an answer."""
     status, body = problem_document(code, detail, **extra)
-    return Answer(status, to_json(body))
+    return Answer(status, to_json(body), RETRY_SOON if status == 503 else ())
 
 
 def _kept_request(asked: Any, body: bytes) -> bytes:

@@ -1,5 +1,7 @@
 """Answers `POST /v1/permits` and `…/redeem` before FastAPI's routing; bounds every body (D4)."""
 
+import contextlib
+import logging
 import uuid
 from typing import Any, Protocol
 
@@ -18,6 +20,7 @@ from ledger.application.requests import Redeem
 
 PERMITS = "/v1/permits"
 _REDEEM = "/redeem"
+_log = logging.getLogger("ledger.http")
 
 
 class TooLarge(Exception):
@@ -94,6 +97,11 @@ class HotPath:
             return problem_answer(error.code, error.detail, **error.extra)
         except StoreUnavailable:
             return problem_answer("unavailable", "the store does not answer; nothing was granted")
+        except Exception:
+            _log.exception("a request could not be answered")
+            return problem_answer(
+                "internal_error", "the request could not be answered; see the log"
+            )
 
     async def _bounded(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, counting its body; too large a one is answered here."""
@@ -114,15 +122,16 @@ class HotPath:
             return message
 
         async def noted(message: Message) -> None:
+            """Whatever the application makes of the interruption, the answer is 413."""
             nonlocal started
-            started = True
-            await send(message)
+            if seen <= self._limit or started:
+                started = True
+                await send(message)
 
-        try:
+        with contextlib.suppress(TooLarge):
             await self._app(scope, counted, noted)
-        except TooLarge:
-            if not started:
-                await send_answer(send, problem_answer("too_large", "a body may have up to 1 MiB"))
+        if seen > self._limit and not started:
+            await send_answer(send, problem_answer("too_large", "a body may have up to 1 MiB"))
 
 
 def known_uuid(text: str) -> str:

@@ -6,15 +6,13 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from fastapi.responses import Response
-from pydantic import BaseModel
 
 from api.context import Context
 from api.problems import ProblemError, problem_response
+from api.schemas.fields import Body
 from ledger.application.ports import Need
 from ledger.application.requests import BindAnswer, Caller, Idempotency
 
-NOT_COMPARED = {"metadata", "facts", "message", "expected", "job"}
-"""Parts of a request that do not make it another one: they mean nothing for the mail."""
 _MOST_TWINS = 10_000
 
 
@@ -40,14 +38,16 @@ def scope_of(caller: Caller, method: str, path: str, key: str) -> bytes:
     ).digest()
 
 
-def fingerprint_of(body: BaseModel) -> bytes:
+def fingerprint_of(body: Body) -> bytes:
     """The digest of what was asked for, without trace ids and what rides along."""
-    text = body.model_dump_json(by_alias=True, exclude=NOT_COMPARED)
+    text = body.model_dump_json(
+        by_alias=True, exclude=body.NOT_COMPARED, exclude_unset=not body.LEFT_OUT_IS_NULL
+    )
     return hashlib.sha256(text.encode()).digest()
 
 
 def idempotency_of(
-    caller: Caller, method: str, path: str, header: str | None, body: BaseModel
+    caller: Caller, method: str, path: str, header: str | None, body: Body
 ) -> Idempotency | None:
     """What binds a request to its key, None where it has none."""
     key = idempotency_key(header)

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import uuid
 from datetime import datetime
 
 from api.problems import ProblemError
@@ -20,9 +21,12 @@ def decode_text(cursor: str | None) -> str | None:
         return None
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
-        return base64.b64decode(padded.encode("ascii"), altchars=b"-_", validate=True).decode()
+        text = base64.b64decode(padded.encode("ascii"), altchars=b"-_", validate=True).decode()
     except (binascii.Error, UnicodeError, ValueError):
-        raise ProblemError("invalid_request", "the cursor is not one of the ledger's") from None
+        raise _not_ours() from None
+    if not text.isprintable():
+        raise _not_ours()
+    return text
 
 
 def encode_cursor(id_: str, at: datetime) -> str:
@@ -37,9 +41,13 @@ def decode_cursor(cursor: str | None) -> tuple[str, datetime | None]:
         return _ZERO, None
     id_, _, at = text.partition(" ")
     try:
-        return id_, datetime.fromisoformat(at)
+        moment = datetime.fromisoformat(at)
+        name = str(uuid.UUID(id_))
     except ValueError:
-        raise ProblemError("invalid_request", "the cursor is not one of the ledger's") from None
+        raise _not_ours() from None
+    if moment.utcoffset() is None:
+        raise _not_ours()
+    return name, moment
 
 
 def decode_number(cursor: str | None) -> int | None:
@@ -47,6 +55,18 @@ def decode_number(cursor: str | None) -> int | None:
     text = decode_text(cursor)
     if text is None:
         return None
-    if not text.isdecimal() or len(text) > 18:
-        raise ProblemError("invalid_request", "the cursor is not one of the ledger's")
+    if not (text.isascii() and text.isdecimal()) or len(text) > 18:
+        raise _not_ours()
     return int(text)
+
+
+def decode_key_id(cursor: str | None) -> str:
+    """The id of an API key in a cursor, empty for none."""
+    text = decode_text(cursor)
+    if text is not None and not text.startswith("key_"):
+        raise _not_ours()
+    return text or ""
+
+
+def _not_ours() -> ProblemError:
+    return ProblemError("invalid_request", "the cursor is not one of the ledger's")

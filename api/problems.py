@@ -13,7 +13,9 @@ from ledger.application.ports import StoreUnavailable
 from ledger.domain.reasons import REASONS
 
 PROBLEM = "application/problem+json"
-_OTHER_TITLES = {
+RETRY_SOON = (("Retry-After", "1"),)
+"""What goes with every 503: a store that is down is mostly back within seconds."""
+OTHER_REASONS = {
     "unauthorized": (401, "No key, or one that the ledger does not know"),
     "forbidden": (403, "This key may not do that"),
     "not_found": (404, "There is nothing here"),
@@ -57,7 +59,7 @@ def problem_document(code: str, detail: str, **extra: Any) -> tuple[int, dict[st
     if reason is not None:
         status, title, retryable = reason.status, reason.title, reason.retryable
     else:
-        status, title = _OTHER_TITLES[code]
+        status, title = OTHER_REASONS[code]
         retryable = status == 503
     body: dict[str, Any] = {
         "type": f"/problems/{code}",
@@ -73,7 +75,7 @@ def problem_document(code: str, detail: str, **extra: Any) -> tuple[int, dict[st
 def problem_response(code: str, detail: str, **extra: Any) -> Response:
     """A problem as a response."""
     status, body = problem_document(code, detail, **extra)
-    headers = {"Retry-After": "1"} if status == 503 else {}
+    headers = dict(RETRY_SOON) if status == 503 else {}
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     return Response(to_json(body), status, headers, PROBLEM)
@@ -127,6 +129,10 @@ def install_problem_handlers(app: FastAPI) -> None:
             response.headers[name] = value
         return response
 
+    async def on_defect(request: Request, error: Exception) -> Response:
+        return problem_response("internal_error", "the request could not be answered; see the log")
+
+    app.add_exception_handler(Exception, on_defect)
     app.add_exception_handler(ProblemError, on_problem)
     app.add_exception_handler(RequestValidationError, on_invalid)
     app.add_exception_handler(ValidationError, on_invalid)

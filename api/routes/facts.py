@@ -95,7 +95,7 @@ async def post_facts(
     key_header: IdempotencyHeader = None,
 ) -> Response:
     """Up to 1000 CloudEvents, applied in order; one bad fact does not stop the others."""
-    asked = _events_of(request.headers.get("content-type", ""), await request.body())
+    asked = await _events_of(request)
     idempotency = idempotency_of(caller, "POST", "/v1/facts", key_header, asked)
 
     async def work() -> Response:
@@ -105,19 +105,21 @@ async def post_facts(
     return await answered_once(context, idempotency, caller, work)
 
 
-def _events_of(content_type: str, body: bytes) -> FactsRequest:
+async def _events_of(request: Request) -> FactsRequest:
     """The facts of a body: `{"facts": […]}`, one CloudEvent, or a batch of them."""
-    kind = content_type.partition(";")[0].strip().lower()
+    try:
+        given = await request.json()
+    except ValueError:
+        raise ProblemError("invalid_request", "the body is not JSON") from None
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "application/cloudevents-batch+json":
-        return FactsRequest.model_validate_json(b'{"facts":' + body + b"}")
-    if kind == "application/cloudevents+json":
-        return FactsRequest.model_validate_json(b'{"facts":[' + body + b"]}")
-    return FactsRequest.model_validate_json(body)
+        given = {"facts": given}
+    elif kind == "application/cloudevents+json":
+        given = {"facts": [given]}
+    return FactsRequest.model_validate(given)
 
 
-async def take_facts(
-    context: Context, caller: Caller, events: list[dict[str, Any]]
-) -> dict[str, Any]:
+async def take_facts(context: Context, caller: Caller, events: list[Any]) -> dict[str, Any]:
     """Apply the facts in order; the result of each, and the position after them."""
     parsed = [_parse(context, event) for event in events]
     commands = [ApplyFact(fact, caller) for fact in parsed if isinstance(fact, Fact)]
@@ -125,7 +127,7 @@ async def take_facts(
     results: list[dict[str, Any]] = []
     position = context.engine.position
     for event, fact in zip(events, parsed, strict=True):
-        given = event.get("id")
+        given = event.get("id") if isinstance(event, dict) else None
         id_ = given if isinstance(given, str) else None
         if isinstance(fact, Fact):
             answer = next(answers)
@@ -140,8 +142,10 @@ async def take_facts(
     return {"results": results, "position": str(position)}
 
 
-def _parse(context: Context, event: dict[str, Any]) -> Fact | str:
+def _parse(context: Context, event: Any) -> Fact | str:
     """The fact of a CloudEvent, or why it is rejected."""
+    if not isinstance(event, dict):
+        return "a fact is a CloudEvent: a JSON object"
     try:
         envelope = CloudEvent.model_validate(event)
     except ValidationError as error:

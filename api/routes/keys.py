@@ -7,7 +7,7 @@ from fastapi.responses import Response
 
 from api.auth import Admin, CurrentContext
 from api.guarded_route import GuardedRoute
-from api.paging_cursor import decode_text, encode_text
+from api.paging_cursor import decode_key_id, encode_text
 from api.problems import ProblemError, documented
 from api.schemas.fields import Id
 from api.schemas.lists import AnyList
@@ -51,7 +51,7 @@ async def get_keys(
 ) -> Response:
     """Every key, revoked ones too; never a secret."""
     async with context.connections.use() as connection:
-        rows = await list_keys(connection, limit + 1, decode_text(cursor) or "")
+        rows = await list_keys(connection, limit + 1, decode_key_id(cursor))
     page = rows[:limit]
     items = [
         {

@@ -12,7 +12,13 @@ from api.auth import AnyReader, CurrentContext, caller_of
 from api.context import Context, context_of
 from api.guarded_route import GuardedRoute
 from api.metrics import render_metrics
-from api.problems import ProblemError, documented, problem_response
+from api.problems import (
+    OTHER_REASONS,
+    ProblemError,
+    documented,
+    problem_document,
+    problem_response,
+)
 from ledger.application.answers import to_json
 from ledger.application.ports import StoreUnavailable
 from ledger.domain.reasons import REASONS
@@ -59,17 +65,17 @@ async def get_policy(caller: AnyReader, context: CurrentContext) -> Response:
 @router.get("/problems/{code}", response_class=HTMLResponse, responses={404: documented(404)[404]})
 async def problem_page(code: str) -> Response:
     """What a code means, and what to do about it."""
-    reason = REASONS.get(code)
-    if reason is None:
+    if code not in REASONS and code not in OTHER_REASONS:
         raise ProblemError("not_found", "there is no such problem code")
+    status, problem = problem_document(code, "")
     template = (files("api") / "problem_page.html").read_text(encoding="utf-8")
-    retry = "may ask again by itself" if reason.retryable else "must not ask again by itself"
+    retry = "may ask again by itself" if problem["retryable"] else "must not ask again by itself"
     page = (
-        template.replace("{{code}}", reason.code)
-        .replace("{{status}}", str(reason.status))
-        .replace("{{title}}", reason.title)
+        template.replace("{{code}}", code)
+        .replace("{{status}}", str(status))
+        .replace("{{title}}", problem["title"])
         .replace("{{retry}}", retry)
-        .replace("{{advice}}", _advice(reason.code))
+        .replace("{{advice}}", _advice(code))
     )
     return HTMLResponse(page)
 

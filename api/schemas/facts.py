@@ -1,6 +1,6 @@
 """Facts as requests carry them: the invoice snapshot and the data of each CloudEvent type."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -25,6 +25,8 @@ InvoiceStatus = Literal["draft", "open", "paid", "void", "uncollectible"]
 
 class InvoiceSnapshot(Body):
     """What the billing system says of an invoice now. Left out: unchanged; null: cleared."""
+
+    LEFT_OUT_IS_NULL: ClassVar[bool] = False
 
     customer_id: CustomerId | None = None
     email: Email | None = None
@@ -215,7 +217,7 @@ class CloudEvent(Body):
 class FactsRequest(Body):
     """Up to 1000 facts; a bad one does not stop the others."""
 
-    facts: Annotated[list[dict[str, Any]], Field(max_length=1000)]
+    facts: Annotated[list[Any], Field(max_length=1000)]
     metadata: Metadata | None = None
 
 

@@ -2,7 +2,7 @@
 
 import re
 from datetime import date, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
@@ -28,6 +28,11 @@ _PRINTABLE = r"^[^\x00-\x1f\x7f-\x9f]*$"
 
 class Body(BaseModel):
     """A request body: unknown fields are refused."""
+
+    NOT_COMPARED: ClassVar[set[str]] = {"metadata"}
+    """Fields that do not make it another request under one Idempotency-Key (contract)."""
+    LEFT_OUT_IS_NULL: ClassVar[bool] = True
+    """Does a field that is left out mean the same as null?"""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, regex_engine="rust-regex")
 

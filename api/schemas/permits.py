@@ -1,6 +1,6 @@
 """Permits as requests and answers carry them (contract: Permits)."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, TypeAdapter, model_validator
 
@@ -44,6 +44,8 @@ class OverrideRequest(Body):
 
 class _Asked(Body):
     """What every request for a permit may hold."""
+
+    NOT_COMPARED: ClassVar[set[str]] = {"metadata", "facts", "message", "expected", "job"}
 
     redeem: Flag = False
     override: OverrideRequest | None = None
@@ -180,7 +182,7 @@ PERMIT_REQUEST: TypeAdapter[Any] = TypeAdapter(PermitRequest)
 class BatchRequest(Body):
     """Up to 1000 requests, decided in order, each by itself."""
 
-    requests: Annotated[list[dict[str, Any]], Field(max_length=1000)]
+    requests: Annotated[list[Any], Field(max_length=1000)]
     metadata: Metadata | None = None
 
 

@@ -44,7 +44,9 @@ def test_no_key_and_wrong_keys_are_401(route: Route, shared_service: Service) ->
         "Bearer " + "k" * 5000,
         "Bearer \xff\xfe\xfd\xfc\xfb\xfa\xf9\xf8\xf7",
     ):
-        headers = {"authorization": authorization.encode("latin-1")} if authorization else {}
+        headers: dict[str, str | bytes] = {}
+        if authorization:
+            headers["authorization"] = authorization.encode("latin-1")
         for content in (None, _BROKEN):
             answer = shared_service.without_key().call(
                 route.method, route.url, route.body, content=content, headers=headers

@@ -76,18 +76,20 @@ class Client:
         *,
         content: bytes | str | None = None,
         key: str | None = None,
-        headers: Mapping[str, str] | None = None,
+        headers: Mapping[str, str | bytes] | None = None,
         params: Mapping[str, Any] | None = None,
     ) -> Answer:
         """Any request; `key` is its Idempotency-Key, `content` a body that need not be JSON."""
-        given = {"authorization": f"Bearer {self.key}"} if self.key else {}
+        given: dict[str, str | bytes] = {}
+        if self.key:
+            given["authorization"] = f"Bearer {self.key}"
         if body is not None:
             content = json.dumps(body)
         if content is not None:
             given["content-type"] = "application/json"
         if key is not None:
             given["idempotency-key"] = key
-        given |= headers or {}
+        given.update(headers or {})
         answer = self.http.request(method, path, content=content, headers=given, params=params)
         is_json = "json" in answer.headers.get("content-type", "")
         decoded = json.loads(answer.content) if is_json and answer.content else None
@@ -96,7 +98,7 @@ class Client:
     def get(self, path: str, **params: Any) -> Answer:
         """A GET; a parameter named `from_` is sent as `from`."""
         given = {name.rstrip("_"): value for name, value in params.items() if value is not None}
-        return self.call("GET", path, params=given)
+        return self.call("GET", path, params=given or None)
 
     def post(self, path: str, body: Any = None, **more: Any) -> Answer:
         """A POST of JSON."""

@@ -1,4 +1,4 @@
-"""A batch as the one JSON argument of the writer's function (design D4)."""
+"""A batch as the JSON arguments of the writer's function (design D4)."""
 
 import base64
 import hashlib
@@ -21,16 +21,25 @@ def name_hash(name: Name) -> bytes:
     return hashlib.sha256(name[1].encode()).digest()
 
 
-def encode_batch(batch: Batch) -> tuple[str, bytes]:
-    """The JSON text for `append_batch`, and the hash of the last event in it."""
-    last = batch.head.hash or GENESIS
+def encode_batch(batch: Batch) -> tuple[dict[str, str | None], bytes]:
+    """The JSON arguments of `append_batch`, and the hash of the last event in it."""
+    events, last = _events(batch, batch.head.hash or GENESIS)
+    arguments = {
+        "events": _text(events),
+        "decisions": _text([_decision(row) for row in batch.decisions]),
+        "permits": _text([_permit(permit) for permit in batch.permits.values()]),
+        "rest": _text(_rest(batch)),
+    }
+    return arguments, last
+
+
+def _text(content: Any) -> str | None:
+    return write_json(content).decode() if content else None
+
+
+def _rest(batch: Batch) -> dict[str, Any]:
+    """What few batches have."""
     content: dict[str, Any] = {}
-    events, last = _events(batch, last)
-    content["events"] = events
-    if batch.decisions:
-        content["decisions"] = [_decision(row) for row in batch.decisions]
-    if batch.permits:
-        content["permits"] = [_permit(permit) for permit in batch.permits.values()]
     _names(batch, content)
     if batch.bindings:
         content["bindings"] = [
@@ -67,7 +76,7 @@ def encode_batch(batch: Batch) -> tuple[str, bytes]:
     _snapshots(batch, content)
     if batch.forgotten:
         content["forgotten"] = batch.forgotten
-    return write_json(content).decode(), last
+    return content
 
 
 def event_row(

@@ -84,8 +84,8 @@ class LedgerRecorder(ApplicationRecorder):
                     last, position, id_, event.originator_version, event.topic, event.state, now
                 )
                 rows.append(row)
-            batch = write_json({"events": rows}).decode()
-            connection.execute(statement("recorder", "append"), {"batch": batch})
+            events = write_json(rows).decode()
+            connection.execute(statement("recorder", "append"), {"events": events})
         return list(range(first, first + len(stored_events)))
 
     def select_events(

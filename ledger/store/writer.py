@@ -135,12 +135,12 @@ class PostgresWriter:
 
     async def write(self, batch: Batch) -> None:
         """Write the batch and commit: one round trip."""
-        text, self._last_hash = encode_batch(batch)
+        arguments, self._last_hash = encode_batch(batch)
         connection = self._required()
         try:
             async with asyncio.timeout(self._timeouts.answer / 1000):
                 cursor = AsyncClientCursor(connection)
-                await cursor.execute(statement("log", "write"), {"batch": text})
+                await cursor.execute(statement("log", "write"), arguments)
         except _REFUSED as error:
             raise StoreRefused(str(error)) from error
         except (psycopg.errors.QueryCanceled, psycopg.errors.LockNotAvailable) as error:

@@ -32,7 +32,7 @@ def raise_alerts(
             }
             for key in keys
         ]
-        connection.execute("SELECT append_batch(%s)", [json.dumps({"alerts": alerts})])
+        connection.execute("SELECT append_batch(rest => %s)", [json.dumps({"alerts": alerts})])
 
 
 def set_test_clock(conninfo: str, now: datetime) -> None:

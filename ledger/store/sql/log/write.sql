@@ -1,2 +1,2 @@
-SELECT append_batch(%(batch)s);
+SELECT append_batch(%(events)s, %(decisions)s, %(permits)s, %(rest)s);
 COMMIT

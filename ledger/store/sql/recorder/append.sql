@@ -1,1 +1,1 @@
-SELECT append_batch(%(batch)s)
+SELECT append_batch(new_events => %(events)s)

@@ -57,9 +57,9 @@ CREATE INDEX invoices_of_probes ON invoices (originator_id)
     WHERE starts_with(customer_id, 'ledger-probe-');
 
 CREATE VIEW stages AS
-    SELECT i.invoice_id, (r.value ->> 'cycle')::integer AS cycle, r.value ->> 'stage' AS stage,
-        r.value ->> 'state' AS state, (r.value ->> 'at')::timestamptz AS at,
-        r.value ->> 'permit_id' AS permit_id
+    SELECT i.invoice_id, split_part(r.key, ':', 1)::integer AS cycle,
+        substr(r.key, strpos(r.key, ':') + 1) AS stage, r.value ->> 'state' AS state,
+        (r.value ->> 'at')::timestamptz AS at, r.value ->> 'permit_id' AS permit_id
     FROM invoices i CROSS JOIN LATERAL jsonb_each(i.records) r;
 COMMENT ON VIEW stages IS 'Every stage on record of every invoice.';
 
@@ -83,47 +83,48 @@ END $$;
 -- The first instant of a calendar day in a zone. Where the clocks go back over midnight PostgreSQL
 -- would take the second of the two.
 CREATE FUNCTION local_midnight(day date, zone text) RETURNS timestamptz
-    LANGUAGE sql STABLE
+    LANGUAGE plpgsql STABLE
     AS $$
-        SELECT CASE
-            WHEN ((m - interval '1 hour') AT TIME ZONE zone)::date >= day THEN m - interval '1 hour'
-            ELSE m END
-        FROM (SELECT day::timestamp AT TIME ZONE zone AS m OFFSET 0) midnight
-    $$;
+DECLARE
+    midnight timestamptz := day::timestamp AT TIME ZONE zone;
+BEGIN
+    IF ((midnight - interval '1 hour') AT TIME ZONE zone)::date >= day THEN
+        RETURN midnight - interval '1 hour';
+    END IF;
+    RETURN midnight;
+END $$;
 
--- The stages on record after one event, as Invoice's events apply themselves in the domain.
-CREATE FUNCTION fold_record(records jsonb, topic text, s jsonb) RETURNS jsonb
+-- The stages on record after an event about a reminder, as Invoice's events apply themselves in the
+-- domain. Most grants supersede nothing and most records are the only one: they take no query.
+CREATE FUNCTION fold_records(records jsonb, topic text, s jsonb) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE
     AS $$
 DECLARE
-    cycle jsonb := s -> 'cycle';
-    key text := (s ->> 'cycle') || ':' || (s ->> 'stage');
-    lower text;
+    cycle text := s ->> 'cycle';
+    key text := cycle || ':' || (s ->> 'stage');
     lower_key text;
 BEGIN
     IF topic = 'ledger:Invoice.ReminderPermitted' OR topic = 'ledger:Invoice.ReminderSent' THEN
-        FOR lower IN SELECT jsonb_array_elements_text(s -> 'supersedes') LOOP
-            lower_key := (s ->> 'cycle') || ':' || lower;
-            IF topic = 'ledger:Invoice.ReminderPermitted' OR NOT records ? lower_key THEN
-                records := records || jsonb_build_object(lower_key, jsonb_build_object(
-                    'cycle', cycle, 'stage', lower, 'state', 'superseded',
-                    'at', s -> 'timestamp', 'permit_id', s -> 'permit_id'));
-            END IF;
-        END LOOP;
+        IF s -> 'supersedes' <> '[]' THEN
+            FOR lower_key IN SELECT cycle || ':' || jsonb_array_elements_text(s -> 'supersedes') LOOP
+                IF topic = 'ledger:Invoice.ReminderPermitted' OR NOT records ? lower_key THEN
+                    records := records || jsonb_build_object(lower_key, jsonb_build_object(
+                        'state', 'superseded', 'at', s -> 'timestamp', 'permit_id', s -> 'permit_id'));
+                END IF;
+            END LOOP;
+        END IF;
         IF topic = 'ledger:Invoice.ReminderPermitted' THEN
             RETURN records || jsonb_build_object(key, jsonb_build_object(
-                'cycle', cycle, 'stage', s -> 'stage', 'state', 'permitted',
-                'at', s -> 'timestamp', 'permit_id', s -> 'permit_id'));
+                'state', 'permitted', 'at', s -> 'timestamp', 'permit_id', s -> 'permit_id'));
         END IF;
         RETURN records || jsonb_build_object(key, jsonb_build_object(
-            'cycle', cycle, 'stage', s -> 'stage', 'state', 'sent',
-            'at', s -> 'sent_at', 'permit_id', s -> 'permit_id'));
+            'state', 'sent', 'at', s -> 'sent_at', 'permit_id', s -> 'permit_id'));
     END IF;
     IF topic = 'ledger:Invoice.ReminderFreed' THEN
         RETURN (
             SELECT coalesce(jsonb_object_agg(r.key, r.value), '{}')
             FROM jsonb_each(records) r
-            WHERE r.value -> 'cycle' <> cycle OR r.value -> 'permit_id' <> s -> 'permit_id');
+            WHERE split_part(r.key, ':', 1) <> cycle OR r.value -> 'permit_id' <> s -> 'permit_id');
     END IF;
     IF records -> key -> 'permit_id' = s -> 'permit_id' THEN
         RETURN jsonb_set(records, ARRAY[key, 'state'], CASE topic
@@ -146,11 +147,9 @@ CREATE FUNCTION fold_due(i invoices, p policy) RETURNS invoices
     LANGUAGE plpgsql STABLE
     AS $$
 DECLARE
-    highest integer := 0;
-    rungs smallint[] := '{}';
-    refused smallint[] := '{}';
     first_rung integer;
     first_on date;
+    key text;
 BEGIN
     i.rungs := NULL;
     i.refused_rungs := NULL;
@@ -160,36 +159,38 @@ BEGIN
         RETURN i;
     END IF;
     FOR n IN 1 .. cardinality(p.stage_names) LOOP
-        IF i.records ? (i.cycle || ':' || p.stage_names[n])
-            OR i.starts_on + p.stage_days[n] < p.adopt_before THEN
-            highest := n;
-        END IF;
-    END LOOP;
-    FOR n IN highest + 1 .. cardinality(p.stage_names) LOOP
-        IF i.balance * 100 >= p.stage_floors[n] * i.total THEN
-            rungs := rungs || n::smallint;
-            IF (i.rejections ->> (i.cycle || ':' || p.stage_names[n]))::integer
-                >= p.rejections_before_hold THEN
-                refused := refused || n::smallint;
-            ELSIF first_rung IS NULL AND (p.catch_up = 'highest' OR cardinality(rungs) = 1) THEN
+        key := i.cycle || ':' || p.stage_names[n];
+        IF i.records ? key OR i.starts_on + p.stage_days[n] < p.adopt_before THEN
+            i.rungs := NULL;
+            i.refused_rungs := NULL;
+            first_rung := NULL;
+        ELSIF i.balance * 100 >= p.stage_floors[n] * i.total THEN
+            i.rungs := i.rungs || n::smallint;
+            IF i.rejections <> '{}'
+                AND (i.rejections ->> key)::integer >= p.rejections_before_hold THEN
+                i.refused_rungs := i.refused_rungs || n::smallint;
+            ELSIF first_rung IS NULL AND (p.catch_up = 'highest' OR cardinality(i.rungs) = 1) THEN
                 first_rung := n;
             END IF;
         END IF;
     END LOOP;
     IF first_rung IS NULL THEN
+        i.rungs := NULL;
+        i.refused_rungs := NULL;
         RETURN i;
     END IF;
-    first_on := greatest(
-        i.starts_on + p.stage_days[first_rung],
-        (i.last_reminder_at AT TIME ZONE i.zone)::date + p.gap_days);
-    i.rungs := rungs;
-    i.refused_rungs := refused;
+    first_on := i.starts_on + p.stage_days[first_rung];
+    IF i.last_reminder_at IS NOT NULL THEN
+        first_on := greatest(first_on, (i.last_reminder_at AT TIME ZONE i.zone)::date + p.gap_days);
+    END IF;
     i.due_at := greatest(local_midnight(first_on, i.zone), i.held_until, i.in_flight_until);
     RETURN i;
 END $$;
 
 -- An invoice after some of its events, oldest first; null for one whose beginning was taken out.
-CREATE FUNCTION fold_invoice(i invoices, id uuid, entries log_entry[], p policy) RETURNS invoices
+CREATE FUNCTION fold_invoice(
+    i invoices, id uuid, entries log_entry[], p policy, any_merged boolean
+) RETURNS invoices
     LANGUAGE plpgsql STABLE
     AS $$
 DECLARE
@@ -197,11 +198,15 @@ DECLARE
     s jsonb;
     standing jsonb;
     old_zone text := i.zone;
+    old_customer text := i.customer_id;
 BEGIN
     FOREACH entry IN ARRAY entries LOOP
         s := entry.state;
         standing := NULL;
         CASE entry.topic
+            WHEN 'ledger:Invoice.ReminderPermitted' THEN
+                i.records := fold_records(i.records, entry.topic, s);
+                i.last_reminder_at := greatest(i.last_reminder_at, (s ->> 'timestamp')::timestamptz);
             WHEN 'ledger:Invoice.Created' THEN
                 i.originator_id := id;
                 i.invoice_id := s ->> 'invoice_id';
@@ -230,9 +235,13 @@ BEGIN
                 i.held_until := s ->> 'held_until';
                 i.held_indefinitely := s ->> 'indefinite';
             ELSE
-                i.records := fold_record(i.records, entry.topic, s);
-                i.last_reminder_at := last_reminder(i.records);
-                IF (s ->> 'rejections')::integer > 0 THEN
+                i.records := fold_records(i.records, entry.topic, s);
+                IF i.records <> '{}' THEN
+                    i.last_reminder_at := last_reminder(i.records);
+                ELSE
+                    i.last_reminder_at := NULL;
+                END IF;
+                IF s -> 'rejections' > '0' THEN
                     i.rejections := i.rejections || jsonb_build_object(
                         (s ->> 'cycle') || ':' || (s ->> 'stage'), s -> 'rejections');
                 END IF;
@@ -252,8 +261,13 @@ BEGIN
     IF i.zone <> p.time_zone AND i.zone IS DISTINCT FROM old_zone THEN
         i.zone := usable_zone(i.zone);
     END IF;
-    i.debtor_id := CASE
-        WHEN i.status = 'open' AND NOT starts_with(i.customer_id, 'ledger-probe-')
-            THEN owner_of(i.customer_id) END;
+    IF i.status <> 'open' OR starts_with(i.customer_id, 'ledger-probe-') THEN
+        i.debtor_id := NULL;
+    ELSIF i.debtor_id IS NULL OR i.customer_id IS DISTINCT FROM old_customer THEN
+        i.debtor_id := i.customer_id;
+        IF any_merged THEN
+            i.debtor_id := owner_of(i.customer_id);
+        END IF;
+    END IF;
     RETURN fold_due(i, p);
 END $$;

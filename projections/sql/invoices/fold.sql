@@ -17,7 +17,7 @@ FROM (
 CROSS JOIN policy p
 CROSS JOIN LATERAL fold_invoice(
     (SELECT i FROM invoices i WHERE i.originator_id = told.originator_id),
-    told.originator_id, told.entries, p) folded
+    told.originator_id, told.entries, p, (SELECT EXISTS (SELECT FROM merged))) folded
 WHERE folded.originator_id IS NOT NULL
 ON CONFLICT (originator_id) DO UPDATE SET
     customer_id = excluded.customer_id,

@@ -1,7 +1,7 @@
-"""The one clock: the database's time, never before the last row's; and waiting time (design D16)."""
+"""The one clock: the database's time, never before the last row's; and waiting time (D16)."""
 
 import time
-from datetime import datetime
+from datetime import UTC, datetime
 
 
 def decision_time(read_at: datetime, head_recorded_at: datetime | None) -> datetime:
@@ -14,3 +14,8 @@ def decision_time(read_at: datetime, head_recorded_at: datetime | None) -> datet
 def stopwatch() -> float:
     """Seconds of a clock that only goes forward, for measuring waits; its zero means nothing."""
     return time.monotonic()
+
+
+def process_time() -> datetime:
+    """This machine's own time (UTC): for a guard check that compares it, never for a decision."""
+    return datetime.now(UTC)

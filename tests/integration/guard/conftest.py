@@ -1,0 +1,21 @@
+"""Ledgers on a server that keeps what it commits, as a guard check demands."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.postgres import fresh_database, running_postgres
+
+
+@pytest.fixture(scope="package")
+def durable_postgres() -> Iterator[str]:
+    """The conninfo of a server with fsync on."""
+    with running_postgres("embedded") as conninfo:
+        yield conninfo
+
+
+@pytest.fixture
+def durable_database(durable_postgres: str) -> Iterator[str]:
+    """The conninfo of a new, empty database on it."""
+    with fresh_database(durable_postgres) as conninfo:
+        yield conninfo

@@ -59,8 +59,11 @@ def override_key(action_id: str) -> SendKey:
 
 def encode(key: SendKey) -> bytes:
     """The tuple as bytes, each part length-prefixed: ('a:b', 'c') and ('a', 'b:c') differ."""
-    parts = [part.encode() for part in key]
-    return b"".join(b"%d:%b" % (len(part), part) for part in parts)
+    encoded = b""
+    for part in key:
+        text = part.encode()
+        encoded += b"%d:%b" % (len(text), text)
+    return encoded
 
 
 def digest_of(key: SendKey) -> bytes:
@@ -75,9 +78,8 @@ def provider_idempotency_key(keys: tuple[SendKey, ...], rejections: int) -> str:
     request to the provider while every retry of one try is the same. The order in which a request
     names its invoices does not matter: it is one mail.
     """
-    sha = hashlib.sha256(b"%d;" % rejections)
+    named = b"%d;" % rejections
     for key in sorted(keys):
         encoded = encode(key)
-        sha.update(b"%d:" % len(encoded))
-        sha.update(encoded)
-    return sha.hexdigest()[:48]
+        named += b"%d:%b" % (len(encoded), encoded)
+    return hashlib.sha256(named).hexdigest()[:48]

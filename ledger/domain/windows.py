@@ -39,15 +39,16 @@ def window(
     A mail exactly `span` old no longer counts (design D8). `frees_at` is when a place is free
     again if nothing else is granted: with more mails than places that takes more than one.
     """
-    times = sorted(
-        counts_at
-        for permit in permits
-        if permit.lane in lanes
-        and (counts_at := permit.counts_at) is not None
-        and counts_at > now - span
-    )
+    since = now - span
+    times: list[datetime] = []
+    for permit in permits:
+        if permit.lane in lanes:
+            counts_at = permit.counts_at
+            if counts_at is not None and counts_at > since:
+                times.append(counts_at)
     if not times:
         return Window(name, 0, limit, None)
+    times.sort()
     index = max(0, len(times) - limit)
     return Window(name, len(times), limit, times[index] + span)
 

@@ -79,7 +79,8 @@ class TypedMapper(Mapper[UUID]):
 
 def write_state(event: Any) -> bytes:
     """The state of an event as JSON: its fields without id and version, and its class version."""
-    state = {name: value for name, value in vars(event).items() if name not in _NOT_STATE}
+    state = vars(event).copy()
+    del state["originator_id"], state["originator_version"]
     version = type(event).class_version
     if version > 1:
         state["class_version"] = version

@@ -172,6 +172,7 @@ def _slot_side(world: World, outcome: Outcome, settled: Permit, slot: str) -> No
         settled.sender,
         settled.counts_at or settled.granted_at,
         settled.provider_message_id,
+        counts=settled.counts_at is not None,
     )
     refused = settled.state is State.REJECTED
     rejections = book.rejections.get(slot, 0) + 1 if refused else 0

@@ -10,7 +10,8 @@ from ledger.domain.permit import FREED, State
 class SendRecord:
     """The permit that holds a slot; `counts_at` (UTC) is where it counts from in a window.
 
-    `overtaken` tells what happened since a grant that takes it back (design D6).
+    `overtaken` tells what happened since a grant that takes it back (design D6); `counts` is false
+    where a freed permit counts in no window any more.
     """
 
     permit_id: str
@@ -19,6 +20,7 @@ class SendRecord:
     counts_at: datetime
     provider_message_id: str | None = None
     overtaken: str | None = None
+    counts: bool = True
 
 
 @dataclass(slots=True)
@@ -53,13 +55,16 @@ class SendBook:
         if record.state in FREED:
             if mine:
                 del self.sends[slot]
+            if record.state is State.REVOKED and record.counts:
+                self.sends[repeat_slot(slot, record.permit_id)] = record
         elif mine or held is None or held.state is not State.SENT:
             self.sends[slot] = record
 
 
 def repeat_slot(slot: str, permit_id: str) -> str:
-    """The place of a human's deliberate repeat, beside the one of the first send (design D14).
+    """The place of a mail beside the first one of its slot (design D8, D14).
 
-    It counts in the windows like its slot, and no send key ever names it: permit ids are ours.
+    That is a human's deliberate repeat, or one taken back that may have been out. It counts in the
+    windows like its slot, and no send key ever names it: permit ids are ours.
     """
     return f"{slot} repeated by {permit_id}"

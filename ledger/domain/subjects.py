@@ -295,7 +295,8 @@ class ApologyOf:
             return Denial("unknown_incident", f"incident {self.incident.incident_id} is closed")
         if not self.pause_in_force:
             return Denial("not_paused", "pause the source of the flood first")
-        rejections = self.incident.rejections.get(self.customer_id, 0)
+        ids = (self.customer_id, *self.also_known_as)
+        rejections = max(self.incident.rejections.get(customer_id, 0) for customer_id in ids)
         return too_many_rejections(self.name, rejections, self.rejections_before_hold)
 
 

@@ -176,3 +176,19 @@ def test_an_unknown_apology_that_was_refused_after_days_may_be_made_again() -> N
     for number in range(9):
         scenario.when(notification(f"e{number}"), minutes(10), lapse())
     scenario.when(report("rejected", permit="$1"), ask_for_apology()).granted_now()
+
+
+def test_a_reply_taken_back_that_may_be_out_counts_in_its_thread() -> None:
+    scenario = given(message(), reply(), minutes(10), reply(), redeem(), report(permit="$1"))
+    assert [scenario.permit(f"${n}").state for n in (1, 2)] == ["sent", "revoked"]
+    for number in range(3):
+        name = f"<next-{number}@x>"
+        scenario.when(message(name), reply(name)).granted_now()
+    scenario.when(message("<last@x>"), reply("<last@x>")).then(status=429, code="loop_guard")
+
+
+def test_a_reply_taken_back_in_time_does_not_count() -> None:
+    scenario = given(message(), reply(), minutes(10), reply(), report(permit="$1"))
+    for number in range(4):
+        name = f"<next-{number}@x>"
+        scenario.when(message(name), reply(name)).granted_now()

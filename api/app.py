@@ -13,11 +13,14 @@ from api.hot_path import HotPath
 from api.lag_alert import lag_alert
 from api.paging import Pager
 from api.problems import install_problem_handlers
+from api.recent_time import RecentTime
+from api.refreshing import Refresher
 from api.routes import control, due, facts, journal, keys, people, permits, service, webhooks
 from api.settings import Settings
 from api.supervision import Supervisor
 from api.sweeping import sweep
 from api.translate import Translator
+from api.webhook_intake import Intake
 from ledger.application.engine import Engine, Limits
 from ledger.application.world import Identity
 from ledger.store.connections import Connections
@@ -48,6 +51,7 @@ def build_app(settings: Settings, conninfo: str, test_clock: bool) -> ASGIApp:
         supervisor.start("read models", lambda: rebuild_outdated(conninfo, settings.policy))
         supervisor.start("pager", context.pager.run)
         supervisor.start("sweeper", lambda: sweep(context))
+        supervisor.start("refresher", context.refresher.run)
         tune_garbage_collector()
         try:
             yield
@@ -57,6 +61,7 @@ def build_app(settings: Settings, conninfo: str, test_clock: bool) -> ASGIApp:
             await context.projector.stop()
             await context.pager.stop()
             await supervisor.stop()
+            context.intake.certificates.close()
             await context.connections.close()
             await context.close()
 
@@ -82,19 +87,26 @@ def build_context(
     identity = Identity(settings.secret, policy.message_id_domain)
     connections = Connections(conninfo)
     writer = PostgresWriter(conninfo)
+    engine = Engine(writer, policy, identity, Limits(queue=settings.max_waiting))
+    reader, translator = LedgerReader(connections), Translator(identity)
+    pager = Pager(conninfo, settings.alert_urls, policy)
+    time = RecentTime(reader.now, always_read=test_clock)
+    intake = Intake(settings.webhooks, engine, translator, connections, time, pager.wake)
     return Context(
         settings=settings,
         policy=policy,
         identity=identity,
-        translator=Translator(identity),
-        engine=Engine(writer, policy, identity, Limits(queue=settings.max_waiting)),
+        translator=translator,
+        engine=engine,
         writer=writer,
         connections=connections,
-        reader=LedgerReader(connections),
+        reader=reader,
         projector=Projector(conninfo, alert=lag_alert(connections)),
-        pager=Pager(conninfo, settings.alert_urls, policy),
+        pager=pager,
         keys=KeyRing(connections),
         supervisor=supervisor,
+        intake=intake,
+        refresher=Refresher(intake, connections, settings.apis, policy),
         test_clock=test_clock,
         conninfo=conninfo,
     )

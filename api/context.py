@@ -9,9 +9,11 @@ from typing import Any
 from fastapi import Request
 
 from api.paging import Pager
+from api.refreshing import Refresher
 from api.settings import Settings
 from api.supervision import Supervisor
 from api.translate import Translator
+from api.webhook_intake import Intake
 from ledger.application.engine import Engine
 from ledger.application.requests import Caller
 from ledger.application.world import Identity
@@ -78,6 +80,8 @@ class Context:
     keys: KeyRing
     writer: PostgresWriter
     supervisor: Supervisor
+    intake: Intake
+    refresher: Refresher
     test_clock: bool
     conninfo: str = field(repr=False, default="")
     twins: dict[bytes, asyncio.Lock] = field(default_factory=dict)

@@ -47,6 +47,7 @@ class LedgerCollector(Collector):
             lag.add_metric([name], self._context.projector.lag_of(name))
         yield lag
         pages = self._context.pager.counters
+        yield from self._context.intake.counts.metrics()
         yield _counter("pages_sent", "Pages delivered to a target", pages.sent)
         yield _counter("pages_failed", "Tries to deliver a page that failed", pages.failed)
         yield GaugeMetricFamily(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from api.refresh_apis import ApiAccess, BadApiSetting, read_api_access
 from api.webhooks.delivery import Settings as WebhookSettings
 from api.webhooks.registry import provider_names
 from ledger.application.statement import UnknownLocale, locale_named
@@ -28,11 +29,17 @@ class Settings:
     policy: Policy
     alert_urls: tuple[str, ...] = field(repr=False, default=())
     webhooks: Mapping[str, WebhookSettings] = field(default_factory=dict)
+    apis: Mapping[str, ApiAccess] = field(default_factory=dict)
     announce: Path | None = None
     witness: Path | None = None
     read_wait: float = 2.0
     max_body: int = 1024 * 1024
     max_waiting: int = 4096
+
+    @property
+    def witness_path(self) -> Path:
+        """Where the witness is: LEDGER_WITNESS, else in the data folder, outside the database's."""
+        return self.witness or self.data_dir / "witness.json"
 
 
 def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
@@ -51,6 +58,7 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
         policy=_policy(env, config),
         alert_urls=tuple((env.get("LEDGER_ALERT_URLS") or "").replace(",", " ").split()),
         webhooks=_webhooks(env),
+        apis=_apis(env),
         announce=Path(announce) if announce else None,
         witness=Path(witness) if witness else None,
     )
@@ -135,6 +143,14 @@ def kept_secret(path: Path, make: Any) -> str:
     return path.read_text(encoding="ascii").strip()
 
 
+def _apis(env: Mapping[str, str]) -> dict[str, ApiAccess]:
+    """The providers' APIs that may be asked."""
+    try:
+        return read_api_access(env)
+    except BadApiSetting as error:
+        raise SettingsError(str(error)) from None
+
+
 def _webhooks(env: Mapping[str, str]) -> dict[str, WebhookSettings]:
     """The endpoints that have credentials; all others answer 404."""
     found: dict[str, WebhookSettings] = {}
@@ -149,11 +165,14 @@ def _webhooks(env: Mapping[str, str]) -> dict[str, WebhookSettings]:
         reminders = env.get(prefix + "REMINDERS", "on")
         if reminders not in ("on", "off"):
             raise SettingsError(f"{prefix}REMINDERS must be on or off")
+        own = env.get(prefix + "PREFIX", "")
+        if len(own) > 64 or not own.isprintable():
+            raise SettingsError(f"{prefix}PREFIX has at most 64 printable characters")
         found[name] = WebhookSettings(
             secrets=given,
-            source=name,
+            source="/".join(filter(None, (name, mode if mode == "test" else "", own))),
             mode=mode,
-            prefix=env.get(prefix + "PREFIX", ""),
+            prefix=own,
             reminders=reminders == "on",
         )
     return found

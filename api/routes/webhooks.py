@@ -1,67 +1,60 @@
 """What billing and mail providers post: signature first, then facts; nothing is lost (D10)."""
 
-import asyncio
-
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from api.auth import CurrentContext
-from api.context import Context
 from api.problems import ProblemError, documented
-from api.routes.facts import take_facts
-from api.schemas.fields import Id
-from api.webhooks.delivery import BadSignature, Translation
-from api.webhooks.registry import provider
+from api.routes import rejected
+from api.schemas.webhooks import WebhookAnswer
+from api.webhook_intake import Post
+from api.webhooks.delivery import BadSignature
 from ledger.application.answers import to_json
-from ledger.application.requests import Caller
-from ledger.store.rejected import keep_rejected
 
 router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"])
+router.include_router(rejected.router)
+_DOCUMENTED = documented(400, 404, 413)
+_PROBLEMS = {status: text for status, text in _DOCUMENTED.items() if status not in (401, 403, 422)}
 
 
-@router.post("/{name}", responses=documented(400, 404, 413))
-async def take_webhook(name: Id, request: Request, context: CurrentContext) -> Response:
+@router.post(
+    "/{provider}",
+    response_model=WebhookAnswer,
+    responses=_PROBLEMS,
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "description": "What the provider posts, byte for byte as it was signed",
+            "content": {
+                "application/json": {"schema": {}},
+                "application/xml": {"schema": {"type": "string"}},
+                "text/plain": {"schema": {"type": "string"}},
+            },
+        }
+    },
+)
+async def take_webhook(provider: str, request: Request, context: CurrentContext) -> Response:
     """A provider's post: 200 for applied, duplicate and irrelevant alike.
 
-    The provider's signature or Basic credentials stand for a key. A body that cannot be used is
-    kept and alerted on.
+    The provider's signature or Basic credentials stand for a key; without configured credentials
+    there is nothing here (404). A body that cannot be used is kept and alerted on. 503 means that
+    the provider must post it again.
     """
-    known, settings = provider(name), context.settings.webhooks.get(name)
-    if known is None or settings is None:
-        raise ProblemError("not_found", f"no webhook of {name!r} is configured")
+    endpoint = context.intake.endpoint(provider)
+    if endpoint is None:
+        context.intake.counts.posts[("unknown", "not_configured", "")] += 1
+        raise ProblemError("not_found", "no webhook of this provider is configured")
     body = await request.body()
-    headers = {key.lower(): value for key, value in request.headers.items()}
-    now = await context.now()
+    headers = {name.lower(): value for name, value in request.headers.items()}
     try:
-        await asyncio.to_thread(known.verify, headers, body, settings, now)
+        taken = await context.intake.take(endpoint, Post(provider, headers, body))
     except BadSignature as error:
         raise ProblemError("bad_signature", str(error)) from None
-    translation = known.translate(headers, body, settings)
-    content = await apply_translation(context, name, translation, headers, body)
-    return Response(to_json(content), media_type="application/json")
-
-
-async def apply_translation(
-    context: Context, name: str, translation: Translation, headers: dict[str, str], body: bytes
-) -> dict[str, object]:
-    """Apply the facts of a body, and keep it where a part of it could not be used."""
-    caller = Caller("system", f"webhook:{name}", frozenset({"facts"}))
-    events = [fact.cloud_event() for fact in translation.facts]
-    answer = await take_facts(context, caller, events)
-    refused = [
-        ("rejected_fact", result["detail"])
-        for result in answer["results"]
-        if result["result"] == "rejected"
-    ]
-    refused += [(rejected.kind, rejected.detail) for rejected in translation.rejected]
-    if refused:
-        async with context.connections.use() as connection:
-            for kind, detail in refused:
-                await keep_rejected(connection, name, kind, detail or "", headers, body)
-        context.pager.wake()
-    return {
+    content = {
         "received": True,
-        "ignored": translation.ignored,
-        "results": answer["results"],
-        "rejected": len(refused),
+        "ignored": taken.ignored,
+        "results": taken.results,
+        "refresh": taken.refresh,
+        "rejected": len(taken.refused),
     }
+    return Response(to_json(content), media_type="application/json")

@@ -58,6 +58,7 @@ class Policy:
     alert_summary_minutes: int = 5
     idempotency_days: int = 30
     decision_retention_days: int = 0
+    rejected_body_days: int = 30
     message_id_domain: str = "send-ledger.invalid"
     locale: str = "en_US"
 
@@ -105,6 +106,7 @@ _BOUNDS: dict[str, tuple[int, int]] = {
     "alert_summary_minutes": (1, 24 * 60),
     "idempotency_days": (1, 3650),
     "decision_retention_days": (0, 36500),
+    "rejected_body_days": (1, 3650),
 }
 
 

@@ -1,3 +1,17 @@
-INSERT INTO rejected_bodies (partition, provider, kind, detail, headers, body, received_at)
-VALUES (0, %(provider)s, %(kind)s, %(detail)s, %(headers)s, %(body)s, ledger_now())
-RETURNING rejected_id
+-- The same bytes again are the same row; they open it again unless a person dismissed them.
+INSERT INTO rejected_bodies (
+    partition, provider, kinds, reasons, headers, body, body_hash, fetched, received_at, last_received_at
+)
+VALUES (
+    0, %(provider)s, %(kinds)s, %(reasons)s, %(headers)s, %(body)s, sha256(%(body)s), %(fetched)s,
+    ledger_now(), ledger_now()
+)
+ON CONFLICT (partition, provider, body_hash) DO UPDATE SET
+    copies = rejected_bodies.copies + 1,
+    last_received_at = excluded.last_received_at,
+    kinds = excluded.kinds,
+    reasons = excluded.reasons,
+    headers = excluded.headers,
+    resolved_at = CASE WHEN rejected_bodies.resolution = 'dismissed' THEN rejected_bodies.resolved_at END,
+    resolution = CASE WHEN rejected_bodies.resolution = 'dismissed' THEN rejected_bodies.resolution END
+RETURNING rejected_id, resolved_at IS NULL

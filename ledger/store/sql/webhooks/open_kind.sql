@@ -1,0 +1,7 @@
+-- The episode in which bodies of this kind are open now; a new one where none was.
+INSERT INTO rejected_kinds (partition, provider, kind)
+VALUES (0, %(provider)s, %(kind)s)
+ON CONFLICT (partition, provider, kind) DO UPDATE SET
+    episode = rejected_kinds.episode + CASE WHEN rejected_kinds.open THEN 0 ELSE 1 END,
+    open = true
+RETURNING episode

@@ -53,7 +53,7 @@ LEFT JOIN LATERAL (
         FROM invoices i
         CROSS JOIN policy p
         CROSS JOIN LATERAL (
-            SELECT p.stage_names[rung] AS stage, rung = ANY (i.refused_rungs) AS refused
+            SELECT p.stage_names[rung] AS stage, coalesce(rung = ANY (i.refused_rungs), false) AS refused
             FROM unnest(i.rungs) rung
             WHERE i.starts_on + p.stage_days[rung] <= (%(now)s AT TIME ZONE i.zone)::date
             ORDER BY CASE p.catch_up WHEN 'highest' THEN -rung ELSE rung END

@@ -205,8 +205,16 @@ def _incident_side(world: World, outcome: Outcome, settled: Permit, incident_id:
     incident = world.incident(incident_id)
     customer_id = settled.customer_id
     held = incident.apologies.get(customer_id) if incident else None
-    if held is not None and settled.state is State.SENT:
-        revoke_rival(world, outcome, held.permit_id, settled)
+    if settled.state is State.SENT:
+        revoke_rival(world, outcome, held.permit_id if held else None, settled)
+        customer = world.customer(customer_id)
+        outcome.change(
+            "customer",
+            customer.customer_id if customer else customer_id,
+            Customer.ApologySent,
+            permit_id=settled.permit_id,
+            sent_at=window_time(settled, world.now),
+        )
     rejections = 0
     if settled.state is State.REJECTED:
         rejections = (incident.rejections.get(customer_id, 0) if incident else 0) + 1

@@ -116,10 +116,18 @@ class Customer(Aggregate):
             held = aggregate.permits.get(self.permit_id)
             if held is None:
                 return
-            if self.state is State.SENT and held.lane is Lane.APOLOGY:
-                aggregate.apologies[self.permit_id] = self.timestamp
             ids = (self.provider_message_id, self.message_id)
             aggregate.remember(held.settled(self.state, self.timestamp, *ids), self.timestamp)
+
+    class ApologySent(Event):
+        """An apology went out, perhaps after its permit had been freed: none again for a while."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.ApologySent"
+        permit_id: str
+        sent_at: datetime
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.apologies[self.permit_id] = self.sent_at
 
     class BreakerOpened(Event):
         """A cap would have been passed: nothing more of this scope until a human resets it."""

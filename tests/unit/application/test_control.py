@@ -279,3 +279,15 @@ def test_incidents_are_closed_once() -> None:
 def test_ids_of_the_guard_checks_customers_are_refused_in_public() -> None:
     for ask in (notification(customer="ledger-probe-1"), intent(customer="ledger-probe-1")):
         given(ask).then(status=422, code="invalid_request", events=[])
+
+
+def test_thirty_days_count_from_when_the_apology_went_out_however_late_it_is_told() -> None:
+    scenario = given(customer(), incident(), incident("F2"), pause("sender:x"), apology())
+    scenario.when(minutes(10), apology(incident="F9"))
+    for day in range(2, 30):
+        scenario.when(at(f"2026-01-{day:02d}"), notification(str(day)), report())
+    scenario.when(report(permit="$1")).then(status=200, alerts=["sent_after_expiry"])
+    scenario.when(apology(incident="F2")).then(status=409, code="apology_already_sent")
+    scenario.when(at("2026-01-31T00:09:59Z"), apology(incident="F2"))
+    scenario.then(status=409, code="apology_already_sent")
+    scenario.when(at("2026-01-31T00:10Z"), apology(incident="F2")).granted_now()

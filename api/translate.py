@@ -88,6 +88,7 @@ class Translator:
     def message(self, data: shapes.ThreadMessageData) -> ThreadMessage:
         """A message of a thread, with the reason why it is a machine's, if it is."""
         automatic = None
+        names = (data.message_id, *_aliases(data))
         if data.direction == "inbound":
             automatic = automatic_reason(data.headers or {}, data.return_path, data.from_)
         return ThreadMessage(
@@ -99,8 +100,9 @@ class Translator:
             customer_id=data.customer_id,
             at=data.at,
             automatic=automatic,
-            ours=self._identity.permit_of(data.message_id),
+            ours=next(filter(None, map(self._identity.permit_of, names)), None),
             references=tuple(data.references or ()),
+            aliases=names[1:],
         )
 
     def subject(self, body: Any) -> PermitSubject:
@@ -142,6 +144,14 @@ class Translator:
         return Delivery(
             data.provider, data.event, data.provider_message_id, data.message_id, permit_id
         )
+
+
+def _aliases(data: shapes.ThreadMessageData) -> tuple[str, ...]:
+    """The mail's own Message-ID, where the message goes by another id of its mail system."""
+    given = (text for name, text in (data.headers or {}).items() if name.lower() == "message-id")
+    header = next(given, "").strip()
+    fit = 0 < len(header) <= 255 and header.isprintable() and header != data.message_id
+    return (header,) if fit else ()
 
 
 def _plain_fact(type_: str, data: Any) -> FactData:

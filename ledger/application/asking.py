@@ -6,7 +6,7 @@ from typing import Any
 
 from ledger.application.effects import Contact, Ids, Outcome
 from ledger.application.facts.addresses import customer_of_address, ensure_customer
-from ledger.application.facts.mail import start_thread
+from ledger.application.facts.mail import message_named, start_thread
 from ledger.application.lanes import lane_of
 from ledger.application.named_sends import holder_of, names_of
 from ledger.application.permit_subjects import (
@@ -176,14 +176,15 @@ def _reply(world: World, command: RequestPermit, subject: Reply) -> Ask | Denial
     ask = _of_thread(world, command, thread.thread_id, None, None)
     if isinstance(ask, Denial):
         return ask
-    slot = reply_slot(subject.in_reply_to)
+    message_id = message_named(world, subject.in_reply_to)
+    slot = reply_slot(message_id)
     limit = _rejection_limit(world, command)
-    message = thread.messages.get(subject.in_reply_to)
+    message = thread.messages.get(message_id)
     if message is not None and world.name("sent_message", subject.in_reply_to) is not None:
         message = replace(message, ours=True)
-    reply = ReplyTo(subject.in_reply_to, message, thread.book, slot, limit)
-    ask.subjects = [Judged(subject.in_reply_to, reply)]
-    ask.keys, ask.slots = (sendkey.reply_key(subject.in_reply_to),), (slot,)
+    reply = ReplyTo(message_id, message, thread.book, slot, limit)
+    ask.subjects = [Judged(message_id, reply)]
+    ask.keys, ask.slots = (sendkey.reply_key(message_id),), (slot,)
     ask.rejections = thread.book.rejections.get(slot, 0)
     return ask
 

@@ -111,7 +111,10 @@ class CustomersMerged:
 
 @dataclass(frozen=True, slots=True)
 class ThreadMessage:
-    """A message of a thread; `automatic` says why it is not a person's, `ours` that we sent it."""
+    """A message of a thread; `automatic` says why it is not a person's, `ours` that we sent it.
+
+    `aliases` are other names of the same message: a mail system's own id beside the Message-ID.
+    """
 
     thread_id: str
     message_id: str
@@ -123,6 +126,7 @@ class ThreadMessage:
     automatic: str | None
     ours: str | None
     references: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,8 +71,10 @@ class Walk:
             permit = self._permit(command.permit_id)
             if permit is not None:
                 self._permit_parts(permit, isinstance(command, Redeem))
-            if isinstance(command, ReportOutcome) and command.provider_message_id is not None:
-                self._name("early_delivery", command.provider_message_id)
+            if isinstance(command, ReportOutcome):
+                for name in (command.provider_message_id, command.message_id):
+                    if name is not None:
+                        self._name("early_delivery", name)
         elif isinstance(command, ApplyFact):
             self._fact(command.fact)
 
@@ -100,6 +102,7 @@ class Walk:
     def _mail(self, subject: Reply | Notification | Digest | FollowUp | IntentMessage) -> None:
         if isinstance(subject, Reply):
             self._name("message", subject.in_reply_to)
+            self._name("message_alias", subject.in_reply_to)
             self._name("sent_message", subject.in_reply_to)
         if isinstance(subject, Reply | FollowUp | IntentMessage):
             thread = self._aggregate("thread", subject.thread_id)
@@ -125,8 +128,9 @@ class Walk:
             self._customer(data.into_id)
         elif isinstance(data, ThreadMessage):
             self._aggregate("thread", data.thread_id)
-            self._name("message", data.message_id)
-            self._name("sent_message", data.message_id)
+            for name in (data.message_id, *data.aliases):
+                self._name("message", name)
+                self._name("sent_message", name)
             self._claims(tuple(a for a in (data.sender, data.recipient) if a))
         elif isinstance(data, SendObserved):
             self._customer(data.customer_id)
@@ -151,8 +155,10 @@ class Walk:
                 self._permit_parts(permit, False)
         if data.message_id is not None:
             self._name("sent_message", data.message_id)
+            self._name("early_delivery", data.message_id)
         if data.provider_message_id is not None:
             self._name("provider_message", data.provider_message_id)
+            self._name("early_delivery", data.provider_message_id)
 
     def _invoice(self, invoice_id: str) -> None:
         invoice = self._aggregate("invoice", invoice_id)

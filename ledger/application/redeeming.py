@@ -4,7 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 from ledger.application.effects import NameClaim, Outcome, denied, ids_of
-from ledger.application.facts.mail import apply_delivery, sent_after_end
+from ledger.application.facts.deliveries import (
+    apply_deliveries,
+    sent_after_end,
+    take_early_deliveries,
+)
 from ledger.application.requests import Caller, Lapse, Redeem, ReportOutcome
 from ledger.application.settling import settle
 from ledger.application.world import World
@@ -101,10 +105,9 @@ def report_outcome(world: World, command: ReportOutcome) -> Outcome:
     if permit.state in FREED:
         outcome.alerts.append(sent_after_end(permit))
     settled = settle(world, outcome, permit, wanted, "the sender's report", *ids)
-    if command.provider_message_id is not None:
-        early = world.name("early_delivery", command.provider_message_id)
-        if early is not None:
-            settled = _apply_early_delivery(world, outcome, permit, settled, early)
+    early = take_early_deliveries(world, outcome, *ids)
+    if early:
+        settled = _apply_early_deliveries(world, outcome, permit, settled, early)
     outcome.body = permit_body(settled)
     return outcome
 
@@ -210,20 +213,20 @@ def _note_ids(world: World, outcome: Outcome, permit: Permit, command: ReportOut
         outcome.names.append(NameClaim("sent_message", message_id, permit.permit_id))
     if provider_message_id is not None:
         outcome.names.append(NameClaim("provider_message", provider_message_id, permit.permit_id))
-        early = world.name("early_delivery", provider_message_id)
-        if early is not None:
-            apply_delivery(world, outcome, permit, early, None)
+    early = take_early_deliveries(world, outcome, provider_message_id, message_id)
+    if early:
+        apply_deliveries(world, outcome, permit, early, None)
 
 
-def _apply_early_delivery(
-    world: World, outcome: Outcome, permit: Permit, settled: Permit, event: str
+def _apply_early_deliveries(
+    world: World, outcome: Outcome, permit: Permit, settled: Permit, events: set[str]
 ) -> Permit:
-    """A delivery event that came before anybody named its message settles the permit now."""
+    """Delivery events that came before anybody named their mail settle its permit now."""
     if settled.state is State.SENT:
-        apply_delivery(world, outcome, settled, event, settled.provider_message_id)
+        apply_deliveries(world, outcome, settled, events, settled.provider_message_id)
         return settled
     outcome.changes.clear()
     outcome.permits.clear()
     outcome.alerts.clear()
-    apply_delivery(world, outcome, permit, event, settled.provider_message_id)
+    apply_deliveries(world, outcome, permit, events, settled.provider_message_id)
     return replace(permit, state=State.SENT)

@@ -19,7 +19,7 @@ from ledger.application.fact_data import (
     SendObserved,
     ThreadMessage,
 )
-from ledger.application.facts import customers, invoices, mail
+from ledger.application.facts import customers, deliveries, invoices, mail
 from ledger.application.facts.fact_names import fact_name
 from ledger.application.requests import ApplyFact
 from ledger.application.world import World
@@ -36,7 +36,7 @@ _APPLY: dict[type, Callable[[World, Fact, Any], Outcome]] = {
     CustomersMerged: customers.merged,
     ThreadMessage: mail.message_seen,
     SendObserved: mail.send_observed,
-    Delivery: mail.delivered,
+    Delivery: deliveries.delivered,
 }
 
 

@@ -1,13 +1,15 @@
-"""Facts about mail: messages of threads, sends past the ledger, and delivery reports."""
+"""Facts about mail: messages of threads, and sends past the ledger."""
 
+from collections.abc import Iterable
 from datetime import timedelta
 from uuid import uuid5
 
 from ledger.application.breakers import open_breaker
-from ledger.application.effects import Alert, NameClaim, Outcome
+from ledger.application.effects import NameClaim, Outcome
 from ledger.application.fact_data import Delivery, Fact, FactData, SendObserved, ThreadMessage
 from ledger.application.facts import fact_names
 from ledger.application.facts.addresses import customer_of_address, ensure_customer
+from ledger.application.facts.deliveries import mark_bounced, permit_of, sent_after_end
 from ledger.application.settling import displace, revoke_rival, settle
 from ledger.application.world import World
 from ledger.domain import windows
@@ -24,12 +26,20 @@ _MINE = aggregate_id("observed", "send")
 
 
 def message_seen(world: World, fact: Fact, data: ThreadMessage) -> Outcome:
-    """Take a message of a thread in; a message id belongs to the first thread that named it."""
+    """Take a message of a thread in; a message id belongs to the first thread that named it.
+
+    Under whichever of its names a message is told of first, that name is its own from then on.
+    """
     outcome = Outcome(result="applied", thread_id=data.thread_id)
-    if world.name("message", data.message_id) is not None:
+    names = tuple(dict.fromkeys((data.message_id, *data.aliases)))
+    known = next((name for name in names if world.name("message", name) is not None), None)
+    if known is not None:
         outcome.result = "duplicate"
+        home = world.name("message", known) or data.thread_id
+        _alias(outcome, [n for n in names if n != known], message_named(world, known), home)
         return outcome
-    ours = data.ours or world.name("sent_message", data.message_id)
+    sent = (world.name("sent_message", name) for name in names)
+    ours = data.ours or next(filter(None, sent), None)
     thread = world.thread(data.thread_id)
     if thread is None:
         customer_id = _customer_of_message(world, outcome, data)
@@ -42,6 +52,7 @@ def message_seen(world: World, fact: Fact, data: ThreadMessage) -> Outcome:
         ensure_customer(world, outcome, data.customer_id)
         outcome.change("thread", data.thread_id, Thread.Moved, customer_id=data.customer_id)
     outcome.names.append(NameClaim("message", data.message_id, data.thread_id))
+    _alias(outcome, names[1:], data.message_id, data.thread_id)
     outcome.change(
         "thread",
         data.thread_id,
@@ -55,6 +66,18 @@ def message_seen(world: World, fact: Fact, data: ThreadMessage) -> Outcome:
     if data.automatic is not None and data.direction == "inbound":
         _note_report(world, outcome, data)
     return outcome
+
+
+def message_named(world: World, name: str) -> str:
+    """The name under which replies to a message are on record; one that nobody knows stays."""
+    return world.name("message_alias", name) or name
+
+
+def _alias(outcome: Outcome, names: Iterable[str], message_id: str, thread_id: str) -> None:
+    """Let replies that give one of these names be replies to that message."""
+    for name in names:
+        outcome.names.append(NameClaim("message", name, thread_id))
+        outcome.names.append(NameClaim("message_alias", name, message_id))
 
 
 def start_thread(world: World, outcome: Outcome, thread_id: str, customer_id: str) -> None:
@@ -117,29 +140,11 @@ def send_observed(world: World, fact: Fact, data: SendObserved) -> Outcome:
     return outcome
 
 
-def delivered(world: World, fact: Fact, data: Delivery) -> Outcome:
-    """A provider's word on a mail settles its permit, also when it comes before the outcome."""
-    outcome = Outcome(result="applied")
-    permit = _permit_of(world, data)
-    if permit is None:
-        if data.provider_message_id is None:
-            outcome.result = "ignored"
-            outcome.body = {"detail": "no permit is known for this mail"}
-            return outcome
-        bad_news = data.event != "delivered"
-        early = NameClaim("early_delivery", data.provider_message_id, data.event, bad_news)
-        outcome.names.append(early)
-        outcome.body = {"detail": "kept until a permit names this provider_message_id"}
-        return outcome
-    apply_delivery(world, outcome, permit, data.event, data.provider_message_id)
-    return outcome
-
-
 def lapsed_by_fact(world: World, data: FactData) -> list[str]:
     """The permits that a fact about mail speaks of, or counts, and whose time is up (design D6)."""
     found: list[Permit | None] = []
     if isinstance(data, Delivery):
-        found.append(_permit_of(world, data))
+        found.append(permit_of(world, data))
     elif isinstance(data, ThreadMessage) and data.automatic is not None:
         found.extend(_permit_reported_on(world, reference) for reference in data.references)
     elif isinstance(data, SendObserved):
@@ -164,54 +169,6 @@ def _holder_of_observed(world: World, data: SendObserved) -> Permit | None:
     return world.permit(permit_id) if permit_id is not None else None
 
 
-def apply_delivery(
-    world: World, outcome: Outcome, permit: Permit, event: str, provider_message_id: str | None
-) -> None:
-    """The mail of a permit was handed over after all; a bounce or complaint holds its address."""
-    if permit.state is not State.SENT:
-        if permit.state in FREED:
-            outcome.alerts.append(sent_after_end(permit))
-        permit = settle(
-            world, outcome, permit, State.SENT, f"the provider says {event}", provider_message_id
-        )
-    outcome.customer_id = permit.customer_id
-    if event == "delivered":
-        return
-    if event == "bounced":
-        _mark_bounced(outcome, permit)
-    customer = world.customer(permit.customer_id)
-    if customer is None or permit.address is None or permit.address in customer.held_addresses:
-        return
-    cause = "a mail bounced" if event == "bounced" else "its owner complained"
-    outcome.change(
-        "customer",
-        customer.customer_id,
-        Customer.AddressHeld,
-        fingerprint=permit.address,
-        cause=f"{cause} (permit {permit.permit_id})",
-    )
-    outcome.alerts.append(
-        Alert(
-            "address_on_hold",
-            f"address_on_hold:{customer.customer_id}:{permit.address}",
-            f"the address of customer {customer.customer_id} is on hold: {cause}",
-            customer.customer_id,
-            permit.permit_id,
-        )
-    )
-
-
-def sent_after_end(permit: Permit) -> Alert:
-    """The page for a mail that went out although its permit had been freed."""
-    return Alert(
-        "sent_after_expiry",
-        f"sent_after_expiry:{permit.permit_id}",
-        f"permit {permit.permit_id} was {permit.state}, and its mail was sent all the same",
-        permit.customer_id,
-        permit.permit_id,
-    )
-
-
 def _customer_of_message(world: World, outcome: Outcome, data: ThreadMessage) -> str | None:
     if data.customer_id is not None:
         return data.customer_id
@@ -230,34 +187,13 @@ def _note_report(world: World, outcome: Outcome, data: ThreadMessage) -> None:
         if permit.state is not State.SENT:
             permit = settle(world, outcome, permit, State.SENT, "a delivery report came back")
         if data.automatic is not None and "report" in data.automatic:
-            _mark_bounced(outcome, permit)
+            mark_bounced(world, outcome, permit)
         return
 
 
 def _permit_reported_on(world: World, reference: str) -> Permit | None:
     permit_id = world.identity.permit_of(reference) or world.name("sent_message", reference)
     return world.permit(permit_id) if permit_id else None
-
-
-def _mark_bounced(outcome: Outcome, permit: Permit) -> None:
-    for item in permit.items:
-        outcome.change(
-            "invoice",
-            item.invoice_id,
-            Invoice.ReminderBounced,
-            permit_id=permit.permit_id,
-            cycle=item.cycle,
-            stage=item.stage,
-        )
-
-
-def _permit_of(world: World, data: Delivery) -> Permit | None:
-    permit_id = data.permit_id
-    if permit_id is None and data.message_id is not None:
-        permit_id = world.name("sent_message", data.message_id)
-    if permit_id is None and data.provider_message_id is not None:
-        permit_id = world.name("provider_message", data.provider_message_id)
-    return world.permit(permit_id) if permit_id is not None else None
 
 
 def _stage_reached(world: World, invoice_id: str, mail: Permit) -> Stage | None:

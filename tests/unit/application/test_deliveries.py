@@ -1,4 +1,4 @@
-"""Providers' words on a mail: in any order, under any of its names, before the sender's or after."""
+"""Providers' words on a mail: in any order, under any of its names, early or late."""
 
 from itertools import permutations
 

@@ -1,10 +1,11 @@
 """Every read model by its name."""
 
 from projections.customers import CUSTOMERS
+from projections.incidents import INCIDENTS
 from projections.invoices import INVOICES
 from projections.read_model import ReadModel
 
-MODELS: dict[str, ReadModel] = {model.name: model for model in (CUSTOMERS, INVOICES)}
+MODELS: dict[str, ReadModel] = {model.name: model for model in (CUSTOMERS, INCIDENTS, INVOICES)}
 
 
 class UnknownReadModel(LookupError):

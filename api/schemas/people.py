@@ -109,27 +109,3 @@ class AckRequest(Body):
 
     by: Id | None = None
     metadata: Metadata | None = None
-
-
-class IncidentRequest(Body):
-    """An incident, and the window of time in which it happened."""
-
-    title: Text
-    from_: Annotated[Instant, Field(alias="from")]
-    to: Instant
-    cause: Text
-    by: Id | None = None
-    metadata: Metadata | None = None
-
-    @model_validator(mode="after")
-    def _in_order(self) -> "IncidentRequest":
-        if self.to <= self.from_:
-            raise ValueError("`to` comes after `from`")
-        return self
-
-
-class CloseRequest(Body):
-    """Who closes it."""
-
-    by: Id | None = None
-    metadata: Metadata | None = None

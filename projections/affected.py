@@ -1,0 +1,175 @@
+"""Who got more mails within a window than the policy allows, and how many (design D8, D14)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from psycopg import AsyncConnection
+
+from projections.generations import entered
+from projections.statements import statement
+
+_FOLDER = "affected"
+_MOST_LISTED = 100
+"""Permits and decisions of one customer that are listed; more are counted only."""
+BEFORE_ALL = (2**63 - 1, "")
+"""The place in the list before the first customer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Which mails to count: those within [from_, to) (UTC), as they stand `now`.
+
+    A customer is affected who got more than `outreach_per_day` in any 24 hours of it.
+    """
+
+    from_: datetime
+    to: datetime
+    now: datetime
+    outreach_per_day: int
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The values that every statement takes."""
+        return {
+            "from": self.from_,
+            "to": self.to,
+            "now": self.now,
+            "outreach_per_day": self.outreach_per_day,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class AffectedCustomer:
+    """A customer over policy; `observed` of the `mails` went out past the ledger.
+
+    `most` is the largest number in 24 hours, `over_at` the first mail that was one too many;
+    `also_known_as` are ids that were merged into this one.
+    """
+
+    customer_id: str
+    mails: int
+    observed: int
+    most: int
+    first_at: datetime
+    last_at: datetime
+    over_at: datetime
+    also_known_as: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What the ledger decided for a customer: the first few, and how many there are."""
+
+    permits: list[dict[str, Any]]
+    permit_count: int
+    decisions: list[dict[str, Any]]
+    decision_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All affected customers together; what nobody got is None."""
+
+    customers: int
+    mails: int
+    observed: int
+    most_mails: int | None
+    most_in_a_day: int | None
+    first_at: datetime | None
+    last_at: datetime | None
+    over_at: datetime | None
+    first_customer: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SenderShare:
+    """How many of the affected customers' mails a sender sent, and between when."""
+
+    sender: str
+    mails: int
+    first_at: datetime
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AlertsOfKind:
+    """Alerts about affected customers: how many, the first, and whether people had them."""
+
+    kind: str
+    count: int
+    first_at: datetime
+    first_customer: str | None
+    delivered: int
+    first_delivered_at: datetime | None
+    first_acked_at: datetime | None
+    acked_by: str | None
+
+
+async def affected_customers(
+    connection: AsyncConnection[Any],
+    window: Window,
+    limit: int,
+    after: tuple[int, str] = BEFORE_ALL,
+) -> list[AffectedCustomer]:
+    """Those who got most come first; from behind `after`: mails and id. Raises psycopg.Error."""
+    more = {"limit": limit, "after_mails": after[0], "after_id": after[1]}
+    rows = await _rows(connection, "customers", window, more)
+    return [AffectedCustomer(*row) for row in rows]
+
+
+async def details_of(
+    connection: AsyncConnection[Any], window: Window, customer_ids: Sequence[str]
+) -> dict[str, Details]:
+    """The permits and decisions of these customers within the window. Raises psycopg.Error."""
+    values = window.values | {"owners": list(customer_ids), "most": _MOST_LISTED}
+    async with entered(connection):
+        cursor = await connection.execute(statement(_FOLDER, "details"), values)
+        rows = await cursor.fetchall()
+    return {row[0]: Details(*row[1:]) for row in rows}
+
+
+async def summary_of(connection: AsyncConnection[Any], window: Window) -> Summary:
+    """How many customers, how many mails, and where it began. Raises psycopg.Error."""
+    rows = await _rows(connection, "summary", window, {})
+    return Summary(*rows[0])
+
+
+async def senders_of(
+    connection: AsyncConnection[Any], window: Window, limit: int
+) -> list[SenderShare]:
+    """Who sent the affected customers' mails, most first. Raises psycopg.Error."""
+    rows = await _rows(connection, "senders", window, {"limit": limit})
+    return [SenderShare(*row) for row in rows]
+
+
+async def mails_by_time(
+    connection: AsyncConnection[Any], window: Window, top: int, seconds: int
+) -> dict[str | None, dict[int, int]]:
+    """Mails per span of `seconds` since the window's start, where there are any.
+
+    By customer for the `top` who got most, and under None for all others. Raises psycopg.Error.
+    """
+    rows = await _rows(connection, "hours", window, {"top": top, "seconds": seconds})
+    series: dict[str | None, dict[int, int]] = {}
+    for customer_id, place, count in rows:
+        series.setdefault(customer_id, {})[place] = count
+    return series
+
+
+async def alerts_about(
+    connection: AsyncConnection[Any], window: Window, until: datetime
+) -> list[AlertsOfKind]:
+    """Alerts about affected customers, up to `until` (UTC). Raises psycopg.Error."""
+    rows = await _rows(connection, "alerts", window, {"until": until})
+    return [AlertsOfKind(*row) for row in rows]
+
+
+async def _rows(
+    connection: AsyncConnection[Any], name: str, window: Window, more: dict[str, Any]
+) -> list[tuple[Any, ...]]:
+    text = statement(_FOLDER, "received") + statement(_FOLDER, name)
+    async with entered(connection):
+        cursor = await connection.execute(text, window.values | more)
+        return await cursor.fetchall()

@@ -1,4 +1,4 @@
-"""The command line: serve, demo, keys, due, status, projections and migrate (contract)."""
+"""The command line: serve, demo, keys, due, status, projections, webhooks, migrate (contract)."""
 
 import asyncio
 import sys
@@ -17,6 +17,7 @@ from api.cli_session import (
     shown,
     with_connection,
 )
+from api.cli_webhooks import webhooks_group
 from api.serving import serve
 from api.settings import load_settings
 from ledger.store.journal import ledger_status
@@ -33,6 +34,9 @@ from projections.status import status
 @click.version_option(package_name="send-ledger")
 def main() -> None:
     """The send ledger: programs ask it before they mail a customer."""
+
+
+main.add_command(webhooks_group)
 
 
 @main.command("serve")

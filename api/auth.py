@@ -7,7 +7,9 @@ from fastapi.security import HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 
 from api.context import Context, context_of
+from api.fresh_reads import After, log_has_reached
 from api.problems import ProblemError
+from api.sweeping import let_lapse
 from ledger.application.requests import Caller
 
 _BEARER = HTTPBearer(auto_error=False, description="An API key, made by `keys create`")
@@ -47,13 +49,30 @@ class Requirement:
         return caller
 
 
+class Reading(Requirement):
+    """The requirement of a read, which may name a position that it must have seen."""
+
+    async def __call__(
+        self,
+        request: Request,
+        _: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)] = None,
+        after: After = None,
+    ) -> Caller:
+        """The caller, as FastAPI asks for it. Raises ProblemError (stale)."""
+        caller = await self.judge(request)
+        context = context_of(request)
+        await log_has_reached(context, after)
+        await let_lapse(context)
+        return caller
+
+
 Sender = Annotated[Caller, Depends(Requirement("send"))]
 Handler = Annotated[Caller, Depends(Requirement("send", "operate"))]
 Teller = Annotated[Caller, Depends(Requirement("facts"))]
 Operator = Annotated[Caller, Depends(Requirement("operate"))]
 Admin = Annotated[Caller, Depends(Requirement("admin"))]
-Auditor = Annotated[Caller, Depends(Requirement("audit", "operate"))]
-FactReader = Annotated[Caller, Depends(Requirement("facts", "audit", "operate"))]
-PermitReader = Annotated[Caller, Depends(Requirement("send", "audit", "operate"))]
-AnyReader = Annotated[Caller, Depends(Requirement("send", "facts", "operate", "audit", "admin"))]
+Auditor = Annotated[Caller, Depends(Reading("audit", "operate"))]
+FactReader = Annotated[Caller, Depends(Reading("facts", "audit", "operate"))]
+PermitReader = Annotated[Caller, Depends(Reading("send", "audit", "operate"))]
+AnyReader = Annotated[Caller, Depends(Reading("send", "facts", "operate", "audit", "admin"))]
 CurrentContext = Annotated[Context, Depends(context_of)]

@@ -1,8 +1,31 @@
 """Read-your-writes: a query waits, bounded, until its read model has passed the log (D15)."""
 
+from typing import Annotated
+
+from fastapi import Query
+
 from api.context import Context
 from api.problems import ProblemError
 from ledger.application.ports import Need
+
+
+After = Annotated[
+    str | None,
+    Query(
+        pattern=r"^[0-9]{1,18}$",
+        description="A position of an earlier answer that this read must have seen, else 503",
+    ),
+]
+"""What a read may ask for (contract: `?after=`)."""
+
+
+async def log_has_reached(context: Context, after: str | None) -> None:
+    """Nothing, where the log is as far as the position. Raises ProblemError (stale)."""
+    if after is None:
+        return
+    head = (await context.reader.load(Need())).position
+    if head < int(after):
+        raise ProblemError("stale", f"the log ends at {head}, before the position {after}")
 
 
 async def current_projection(context: Context, after: str | None) -> dict[str, str]:

@@ -12,6 +12,7 @@ from ledger.store.statements import statement
 PERIOD = 1.0
 """Seconds between two sweeps."""
 _MOST_AT_ONCE = 200
+_MOST_ROUNDS = 20
 _HOUSEKEEPING_EVERY = 600
 
 
@@ -21,8 +22,8 @@ async def sweep(context: Context) -> None:
     while True:
         await asyncio.sleep(PERIOD)
         try:
-            await _let_lapse(context)
-            await _watch_unknown(context)
+            await let_lapse(context)
+            await watch_unknown(context)
             if rounds % _HOUSEKEEPING_EVERY == 0:
                 await _clear_old(context)
             rounds += 1
@@ -30,15 +31,20 @@ async def sweep(context: Context) -> None:
             continue
 
 
-async def _let_lapse(context: Context) -> None:
-    async with context.connections.use() as connection:
-        cursor = await connection.execute(statement("permits", "lapsed"), {"limit": _MOST_AT_ONCE})
-        due = [row[0] for row in await cursor.fetchall()]
-    if due:
-        await context.engine.submit_all([Lapse(permit_id) for permit_id in due])
+async def let_lapse(context: Context) -> None:
+    """Let the permits lapse whose time is up: before a read too, so that it tells what is now."""
+    for _ in range(_MOST_ROUNDS):
+        async with context.connections.use() as connection:
+            values = {"limit": _MOST_AT_ONCE}
+            cursor = await connection.execute(statement("permits", "lapsed"), values)
+            due = [row[0] for row in await cursor.fetchall()]
+        if due:
+            await context.engine.submit_all([Lapse(permit_id) for permit_id in due])
+        if len(due) < _MOST_AT_ONCE:
+            return
 
 
-async def _watch_unknown(context: Context) -> None:
+async def watch_unknown(context: Context) -> None:
     """Page once per oldest unknown permit that nobody settled in time."""
     minutes = context.policy.unknown_alert_minutes
     async with context.connections.use() as connection:

@@ -8,7 +8,7 @@ from fastapi.responses import Response
 from api.auth import CurrentContext, PermitReader, Sender
 from api.claims import claim_permits, replay_claim
 from api.context import Context
-from api.fresh_reads import current_projection
+from api.fresh_reads import After, current_projection
 from api.guarded_route import GuardedRoute
 from api.idempotency import idempotency_of
 from api.paging_cursor import decode_text, encode_text
@@ -31,7 +31,7 @@ async def get_due(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: Annotated[str | None, Query(max_length=2000)] = None,
     ready: bool = False,
-    after: Annotated[str | None, Query(max_length=20, pattern=r"^\d+$")] = None,
+    after: After = None,
 ) -> Response:
     """What is newly due, grouped by customer; those who cannot be mailed now say why."""
     _check_stage(context, stage)

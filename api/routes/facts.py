@@ -29,11 +29,14 @@ from ledger.application.views import invoice_view
 
 router = APIRouter(prefix="/v1", tags=["facts"], route_class=GuardedRoute)
 IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
+invoices = APIRouter(prefix="/v1/invoices", tags=["facts"], route_class=GuardedRoute)
 InvoiceId = Annotated[Id, Path(description="The invoice's id in the billing system")]
+_PATH = "/{invoice_id:path}"
+"""Numbers such as 2026/001 are ids too; so this comes after every other path below invoices."""
 _MOST_FACTS = 1000
 
 
-@router.put("/invoices/{invoice_id}", response_model=InvoiceState, responses=documented(413))
+@invoices.put(_PATH, response_model=InvoiceState, responses=documented(413))
 async def put_invoice(
     invoice_id: InvoiceId,
     body: InvoiceSnapshot,
@@ -55,7 +58,7 @@ async def put_invoice(
     return await answered_once(context, idempotency, caller, work)
 
 
-@router.get("/invoices/{invoice_id}", response_model=InvoiceState, responses=documented(404))
+@invoices.get(_PATH, response_model=InvoiceState, responses=documented(404))
 async def get_invoice(
     invoice_id: InvoiceId, caller: FactReader, context: CurrentContext
 ) -> Response:

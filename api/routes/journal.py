@@ -13,6 +13,7 @@ from api.problems import ProblemError, documented
 from api.schemas.fields import Id, Instant
 from api.schemas.lists import AnyList
 from api.schemas.people import AckRequest
+from api.sweeping import watch_unknown
 from ledger.application.answers import to_json
 from ledger.domain.identity import aggregate_id
 from ledger.store.journal import DecisionFilter, get_decision, list_decisions, list_events
@@ -124,6 +125,7 @@ async def get_alerts(
     cursor: Cursor = None,
 ) -> Response:
     """Alerts, newest first, and whether they were delivered and seen."""
+    await watch_unknown(context)
     async with context.connections.use() as connection:
         page = await list_alerts(
             connection,

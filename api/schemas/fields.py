@@ -1,7 +1,7 @@
 """The kinds of field that requests are made of, each with its bounds (contract: Rules)."""
 
 import re
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -59,6 +59,10 @@ def _sane_year(value: Any) -> Any:
     return value
 
 
+def _utc(value: datetime) -> datetime:
+    return value.astimezone(UTC)
+
+
 def _currency(value: str) -> str:
     if value not in CURRENCIES:
         raise ValueError("a currency is an ISO 4217 code in upper case")
@@ -94,8 +98,10 @@ CustomerId = Annotated[Id, AfterValidator(_not_reserved)]
 """A customer's id: not one of the synthetic customers of guard checks (design D13)."""
 Text = Annotated[str, StringConstraints(min_length=1, max_length=2000, pattern=_PRINTABLE)]
 """A reason or title for people to read."""
-Instant = Annotated[AwareDatetime, BeforeValidator(_rfc3339), AfterValidator(_sane_year)]
-"""A time: RFC 3339 with an offset."""
+Instant = Annotated[
+    AwareDatetime, BeforeValidator(_rfc3339), AfterValidator(_sane_year), AfterValidator(_utc)
+]
+"""A time: RFC 3339 with an offset; it is taken to UTC, so that equal times look equal."""
 Day = Annotated[date, BeforeValidator(_iso_date), AfterValidator(_sane_year)]
 """A calendar date, YYYY-MM-DD."""
 Currency = Annotated[str, AfterValidator(_currency)]

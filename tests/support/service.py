@@ -90,7 +90,11 @@ class Client:
         if key is not None:
             given["idempotency-key"] = key
         given.update(headers or {})
-        answer = self.http.request(method, path, content=content, headers=given, params=params)
+        raw = [
+            (name.encode(), value if isinstance(value, bytes) else value.encode())
+            for name, value in given.items()
+        ]
+        answer = self.http.request(method, path, content=content, headers=raw, params=params)
         is_json = "json" in answer.headers.get("content-type", "")
         decoded = json.loads(answer.content) if is_json and answer.content else None
         return Answer(answer.status_code, answer.headers, decoded, answer.text)

@@ -18,6 +18,7 @@ from ledger.domain.policy import PolicyError
 from ledger.store.embedded import EmbeddedPostgres, EmbeddedPostgresError
 from ledger.store.migrate import MigrationError
 from ledger.store.setup import RealHistory, WrongSecret
+from ledger.store.witness import WitnessError
 
 console = Console()
 _EXPECTED = (
@@ -27,6 +28,7 @@ _EXPECTED = (
     EmbeddedPostgresError,
     WrongSecret,
     RealHistory,
+    WitnessError,
 )
 
 

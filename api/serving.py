@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import logging
 import os
 import secrets
 import socket
@@ -27,8 +28,10 @@ from ledger.store.embedded import EmbeddedPostgres
 from ledger.store.keys import SCOPES, insert_first_key
 from ledger.store.migrate import migrate
 from ledger.store.setup import is_fresh, prepare_ledger
+from ledger.store.witness import WitnessError, check_witness
 from projections.schema import prepare_projections
 
+_log = logging.getLogger("ledger.serving")
 _HANDED_DOWN = "LEDGER_WORKER_CONNINFO"
 _TEST_CLOCK = "LEDGER_WORKER_TEST_CLOCK"
 _SECRET = "LEDGER_SECRET"
@@ -67,9 +70,10 @@ def running_store(settings: Settings) -> Iterator[str]:
 def prepare(settings: Settings, conninfo: str, test_clock: datetime | None) -> Started:
     """Migrate, check the secret, set the clock up, and make the first key of a fresh ledger.
 
-    Raises MigrationError, WrongSecret or RealHistory.
+    Raises MigrationError, WrongSecret, RealHistory or WitnessError.
     """
     migrate(conninfo)
+    _begin_witness(settings, conninfo)
     prepare_projections(conninfo, settings.policy)
     on_test_clock = prepare_ledger(conninfo, settings.secret, settings.policy, test_clock)
     first_key = None
@@ -83,6 +87,17 @@ def prepare(settings: Settings, conninfo: str, test_clock: datetime | None) -> S
         elif path.exists():
             first_key = path.read_text(encoding="ascii").strip()
     return Started(conninfo, on_test_clock, first_key)
+
+
+def _begin_witness(settings: Settings, conninfo: str) -> None:
+    """Where no witness was named, a folder that cannot be written to is no reason to stop."""
+    try:
+        check_witness(conninfo, settings.witness_path)
+    except OSError as error:
+        text = f"no witness can be kept at {settings.witness_path} ({error}); set LEDGER_WITNESS"
+        if settings.witness is not None:
+            raise WitnessError(text) from error
+        _log.warning("%s: a database that was restored while this is down goes unnoticed", text)
 
 
 def serve(

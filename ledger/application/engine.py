@@ -18,7 +18,7 @@ from ledger.application.ports import (
     StoreUnavailable,
     WriterSession,
 )
-from ledger.application.requests import SYSTEM, Command
+from ledger.application.requests import SYSTEM, Command, EnterRecovery
 from ledger.application.world import Identity
 from ledger.domain.policy import Policy
 
@@ -218,6 +218,8 @@ class Engine:
             )
             commands = [ticket.command for ticket in tickets]
             await deciding.prepare(work, commands)
+            if head.loss is not None:
+                await deciding.run(work, EnterRecovery(head.loss.cause, head.loss.import_from))
             results = [
                 await deciding.run(work, command)
                 if command.caller.key_id in self._active_keys
@@ -248,6 +250,10 @@ class Engine:
     async def _catch_up(self, head: Head) -> None:
         """Bring the cache to the head of the log as seen under the lock."""
         cache = self._cache
+        if head.rewritten:
+            cache.clear(head.position)
+            self._active_keys = frozenset()
+            return
         if head.position == cache.position:
             return
         if head.position < cache.position or not cache.aggregates:

@@ -30,13 +30,31 @@ class StoreRefused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Loss:
+    """Why the database must be an older copy of the ledger's (design D13).
+
+    What was sent from `import_from` (UTC) on is not in it; None where nothing is in it.
+    """
+
+    cause: str
+    import_from: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Head:
-    """The end of the log as seen under the writer lock, and the time read after the lock (UTC)."""
+    """The end of the log as seen under the writer lock, and the time read after the lock (UTC).
+
+    `rewritten` tells that the log is not the one that was seen before: nothing that was loaded from
+    it holds. A `loss` is told again at each begin until a batch was written on top of it: the
+    engine enters recovery mode in that batch, before it decides anything.
+    """
 
     position: int
     hash: bytes
     now: datetime
     keys_version: int
+    rewritten: bool = False
+    loss: Loss | None = None
 
 
 @dataclass(slots=True)

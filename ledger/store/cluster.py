@@ -170,7 +170,9 @@ def write_access_rules(pgdata: int, account: Account) -> None:
     people = sorted({"root", account.name})
     map_lines = [f'people "{name}" {role}' for name in people for role in (ROLE, SUPERUSER)]
     _replace(pgdata, "pg_ident.conf", "\n".join(map_lines) + "\n", account)
-    _replace(pgdata, "pg_hba.conf", "local all all peer map=people\n", account)
+    # `all` does not stand for replication, by which the superuser takes a base backup.
+    rules = ["local all all peer map=people", f"local replication {SUPERUSER} peer map=people"]
+    _replace(pgdata, "pg_hba.conf", "\n".join(rules) + "\n", account)
 
 
 def _replace(folder: int, name: str, text: str, account: Account) -> None:

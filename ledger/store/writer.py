@@ -20,6 +20,7 @@ from ledger.application.ports import (
     CommitUncertain,
     Head,
     Loaded,
+    Loss,
     Need,
     NotBegun,
     StoreRefused,
@@ -29,8 +30,10 @@ from ledger.application.world import Binding, Name
 from ledger.domain.permit import Permit
 from ledger.store.encoding import encode_batch, name_hash
 from ledger.store.hashchain import GENESIS
+from ledger.store.lost_history import OtherLedger, compare
 from ledger.store.statements import statement
 from ledger.store.transcoding import SNAPSHOT_TOPICS, read_as, read_event, read_snapshot
+from ledger.store.witness import START, Mark, Witness, WitnessError
 
 _log = logging.getLogger("ledger.store")
 _REFUSED = (
@@ -71,9 +74,14 @@ class Timeouts:
 
 
 class PostgresWriter:
-    """Implements WriterSession; reconnects by itself at the next `begin` after a failure."""
+    """Implements WriterSession; reconnects by itself at the next `begin` after a failure.
 
-    def __init__(self, conninfo: str, timeouts: Timeouts | None = None) -> None:
+    Without a witness that has a file, a loss is noticed as long as this writer lives.
+    """
+
+    def __init__(
+        self, conninfo: str, timeouts: Timeouts | None = None, witness: Witness | None = None
+    ) -> None:
         self._conninfo = conninfo
         self._timeouts = timeouts or Timeouts()
         self._connection: AsyncConnection[Any] | None = None
@@ -81,6 +89,10 @@ class PostgresWriter:
         self._month_seen: tuple[int, int] | None = None
         self._last_hash = GENESIS
         self._open = False
+        self._witness = witness or Witness()
+        self._head = START
+        self._compared = False
+        self._rewritten = False
 
     async def begin(self) -> Head:
         """Start a transaction, take the writer lock, and read head and time after it.
@@ -108,9 +120,35 @@ class PostgresWriter:
         assert row is not None
         position, hash_, recorded_at, read_at, _, keys_version = row
         self._open = True
+        self._head = Mark(position or 0, hash_ or GENESIS, recorded_at)
+        loss = await self._lost(connection)
+        rewritten, self._rewritten = self._rewritten, False
         now = decision_time(read_at, recorded_at)
         await self._ensure_month(connection, now)
-        return Head(position or 0, hash_ or GENESIS, now, keys_version or 0)
+        return Head(self._head.position, self._head.hash, now, keys_version or 0, rewritten, loss)
+
+    async def _lost(self, connection: AsyncConnection[Any]) -> Loss | None:
+        """What the witness shows to be gone from the log (D13).
+
+        Compared on each new connection, and whenever the log ends before what was seen.
+        """
+        if self._compared and not self._witness.contradicts(self._head):
+            self._witness.note(self._head)
+            return None
+        self._compared = False
+        try:
+            async with self._answering():
+                found = await compare(connection, self._head, self._witness.testimonies())
+        except (OtherLedger, WitnessError) as error:
+            _log.error("nothing is granted: %s", error)
+            await self.rollback()
+            raise StoreUnavailable(str(error)) from error
+        self._witness.epoch = found.epoch
+        self._rewritten = self._rewritten or found.contradicted
+        if found.loss is None:
+            self._compared = True
+            self._witness.accept(self._head, back=found.contradicted)
+        return found.loss
 
     async def load(self, need: Need) -> Loaded:
         """Load what is needed in one statement."""
@@ -149,12 +187,23 @@ class PostgresWriter:
             await self._drop()
             raise CommitUncertain(type(error).__name__) from error
         self._open = False
+        self._wrote(batch)
         if self._month_seen is not None:
             self._months.add(self._month_seen)
 
+    def _wrote(self, batch: Batch) -> None:
+        """The batch is committed: from here on it must be found in the log (D13)."""
+        if batch.events:
+            self._head = Mark(batch.position, self._last_hash, batch.head.now)
+        if self._compared:
+            self._witness.note(self._head)
+        else:
+            self._compared = True
+            self._witness.accept(self._head, back=True)
+
     async def committed(self, batch: Batch) -> bool:
         """Under the lock of a new transaction: did that batch commit?"""
-        await self.begin()
+        self._rewritten = (await self.begin()).rewritten
         async with self._answering():
             cursor = await self._required().execute(
                 statement("log", "committed"),
@@ -179,8 +228,9 @@ class PostgresWriter:
             await self._drop()
 
     async def close(self) -> None:
-        """Close the connection."""
+        """Close the connection, and bring the witness up to date."""
         await self._drop()
+        await self._witness.close()
 
     async def _connected(self) -> AsyncConnection[Any]:
         if self._connection is not None and not self._connection.closed:
@@ -197,6 +247,7 @@ class PostgresWriter:
                 )
         except (psycopg.Error, TimeoutError, OSError) as error:
             raise StoreUnavailable(f"no connection: {type(error).__name__}") from error
+        self._compared = False
         return self._connection
 
     def _required(self) -> AsyncConnection[Any]:

@@ -1,0 +1,76 @@
+"""The story of a restored snapshot: forty reminders that the restored ledger knows nothing of."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from ledger.application.engine import Engine
+from ledger.application.fact_data import Fact, SendObserved
+from ledger.application.requests import SYSTEM, ApplyFact, CallResume, NoteGuardCheck, ReportOutcome
+from ledger.domain.control import CONTROL_ID, Control
+from ledger.store.transcoding import read_event
+from tests.integration.store.engines import ask, codes, invoice, rows
+
+INVOICES = [f"inv-{number}" for number in range(40)]
+
+
+async def tell_invoices(engine: Engine) -> None:
+    """Forty invoices of customers of their own, four days overdue."""
+    await engine.submit_all([invoice(i) for i in INVOICES])
+
+
+async def grant_and_send(engine: Engine) -> None:
+    """The forty day-3 reminders are granted and reported sent."""
+    answers = await engine.submit_all([ask(i, stage="day-3") for i in INVOICES])
+    assert codes(answers) == ["granted"] * 40
+    ids = [answer.permit_id or "" for answer in answers]
+    reports = await engine.submit_all([ReportOutcome(i, "sent", SYSTEM) for i in ids])
+    assert {answer.status for answer in reports} == {200}
+
+
+async def ask_again(engine: Engine) -> list[str]:
+    """What the forty requests hear."""
+    return codes(await engine.submit_all([ask(i, stage="day-3") for i in INVOICES]))
+
+
+async def import_sent_log(engine: Engine, at: datetime) -> list[str]:
+    """The sends as the mail provider has them in its log; gives what became of each."""
+    facts = [
+        Fact(SendObserved(f"customer of {i}", at, i, "day-3"), "provider", f"mail of {i}")
+        for i in INVOICES
+    ]
+    answers = await engine.submit_all([ApplyFact(fact, SYSTEM) for fact in facts])
+    return [answer.result for answer in answers]
+
+
+async def resume(engine: Engine, database: str) -> None:
+    """A human resumes, after a guard check that was made since and passed."""
+    control = await control_of(database)
+    now = datetime.now(UTC)
+    note = NoteGuardCheck("check-1", now, control.version, (), SYSTEM)
+    await engine.submit(note)
+    answer = await engine.submit(CallResume("recovery", "log imported", "ann", "check-1", SYSTEM))
+    assert answer.result == "applied", answer.body
+
+
+async def control_of(database: str) -> Control:
+    """The switches, replayed from the log."""
+    found = await rows(
+        database,
+        "SELECT originator_version, topic, state FROM events WHERE originator_id = %s"
+        " ORDER BY originator_version",
+        CONTROL_ID,
+    )
+    control: Any = None
+    for version, topic, state in found:
+        control = read_event(CONTROL_ID, version, topic, state).mutate(control)
+    assert isinstance(control, Control)
+    return control
+
+
+async def head_of(database: str) -> tuple[int, datetime]:
+    """Position and time of the log's last event."""
+    found = await rows(
+        database, "SELECT position, recorded_at FROM events ORDER BY position DESC LIMIT 1"
+    )
+    position, at = found[0]
+    return position, at

@@ -158,7 +158,7 @@ def changed(path: str, changes: list[tuple[tuple[Any, ...], object]]) -> bytes:
         try:
             for key in place[:-1]:
                 target = target[key]
-            target[place[-1]] = replacement
+            target[place[-1]] = copy.deepcopy(replacement)
         except (KeyError, IndexError, TypeError):
             continue
     if isinstance(value.get("Message"), dict):

@@ -9,6 +9,7 @@ from fastapi.responses import Response
 
 from api.auth import Auditor, CurrentContext, Operator
 from api.context import Context
+from api.guarded_route import GuardedRoute
 from api.paging_cursor import decode_number, encode_text
 from api.problems import ProblemError, documented
 from api.schemas.fields import Id
@@ -18,7 +19,7 @@ from ledger.application.answers import to_json
 from ledger.store.refresh import list_refresh, remove_refresh
 from ledger.store.rejected import dismiss_rejected, get_rejected, list_rejected
 
-router = APIRouter()
+router = APIRouter(route_class=GuardedRoute)
 Limit = Annotated[int, Query(ge=1, le=1000)]
 Cursor = Annotated[str | None, Query(max_length=500)]
 RowId = Annotated[int, Path(ge=1, lt=2**63)]

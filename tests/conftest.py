@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+from psycopg.conninfo import conninfo_to_dict
 
 from ledger.store.migrate import migrate
 from tests.support.postgres import KINDS, Kind, fresh_database, running_postgres
@@ -43,8 +44,16 @@ def empty_database(postgres: str) -> Iterator[str]:
         yield conninfo
 
 
+@pytest.fixture(scope="session")
+def migrated(postgres: str) -> Iterator[str]:
+    """The name of a database with the ledger's tables, to make copies of; nobody connects to it."""
+    with fresh_database(postgres) as conninfo:
+        migrate(conninfo)
+        yield str(conninfo_to_dict(conninfo)["dbname"])
+
+
 @pytest.fixture
-def database(empty_database: str) -> str:
+def database(postgres: str, migrated: str) -> Iterator[str]:
     """The conninfo of a new database with the ledger's tables."""
-    migrate(empty_database)
-    return empty_database
+    with fresh_database(postgres, migrated) as conninfo:
+        yield conninfo

@@ -49,16 +49,18 @@ def running_postgres(kind: Kind = "embedded", *, fast: bool = False) -> Iterator
 
 
 @contextmanager
-def fresh_database(conninfo: str) -> Iterator[str]:
-    """An empty database with a name of its own on that server, dropped at the end of the block.
+def fresh_database(conninfo: str, template: str = "template0") -> Iterator[str]:
+    """A database with a name of its own on that server, dropped at the end of the block.
 
-    The role `ledger` owns it, as it owns the real one. Connections still open at the end are cut.
+    It is empty, or a copy of another one that nobody is connected to. The role `ledger` owns it,
+    as it owns the real one. Connections still open at the end are cut.
     """
     name = f"test_{uuid.uuid4().hex}"
     database = sql.Identifier(name)
     with superuser(conninfo) as connection:
-        create = sql.SQL("CREATE DATABASE {} OWNER {} TEMPLATE template0")
-        connection.execute(create.format(database, sql.Identifier(ROLE)))
+        create = sql.SQL("CREATE DATABASE {} OWNER {} TEMPLATE {}")
+        names = (database, sql.Identifier(ROLE), sql.Identifier(template))
+        connection.execute(create.format(*names))
     try:
         yield make_conninfo(conninfo, dbname=name)
     finally:

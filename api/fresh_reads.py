@@ -6,8 +6,8 @@ from fastapi import Query
 
 from api.context import Context
 from api.problems import ProblemError
+from api.witnessing import compare_now
 from ledger.application.ports import Need
-
 
 After = Annotated[
     str | None,
@@ -20,11 +20,16 @@ After = Annotated[
 
 
 async def log_has_reached(context: Context, after: str | None) -> None:
-    """Nothing, where the log is as far as the position. Raises ProblemError (stale)."""
+    """Nothing, where the log is as far as the position. Raises ProblemError (stale).
+
+    A position beyond the log's end may be of before a restore: the witness is asked at once. Alone
+    it proves nothing, since anybody can make one up (design D13).
+    """
     if after is None:
         return
     head = (await context.reader.load(Need())).position
     if head < int(after):
+        await compare_now(context)
         raise ProblemError("stale", f"the log ends at {head}, before the position {after}")
 
 
@@ -34,10 +39,7 @@ async def current_projection(context: Context, after: str | None) -> dict[str, s
     Answers the header `Ledger-Stale` (seconds) where that takes too long; a query that names the
     position it must have seen gets 503 instead.
     """
-    if after is not None:
-        position = int(after)
-    else:
-        position = (await context.reader.load(Need())).position
+    position = int(after) if after is not None else (await context.reader.load(Need())).position
     behind = await context.projector.wait_for(position, context.settings.read_wait)
     if behind <= 0:
         return {}

@@ -215,10 +215,12 @@ def write_announcement(path: Path, url: str, key: str | None) -> None:
 def _answers(url: str) -> bool:
     give_up = time.monotonic() + _READY_SECONDS
     while time.monotonic() < give_up:
-        with contextlib.suppress(urllib.error.URLError, OSError):
-            with urllib.request.urlopen(f"{url}/readyz", timeout=2) as answer:
-                if answer.status == 200:
-                    return True
+        with (
+            contextlib.suppress(urllib.error.URLError, OSError),
+            urllib.request.urlopen(f"{url}/readyz", timeout=2) as answer,
+        ):
+            if answer.status == 200:
+                return True
         time.sleep(0.02)
     return False
 

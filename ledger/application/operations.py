@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from ledger.application.effects import Alert, Change, Outcome, denied
+from ledger.application.recovery import note_loss
 from ledger.application.requests import (
     BindAnswer,
     CallPause,
@@ -130,17 +131,9 @@ def note_guard_check(world: World, command: NoteGuardCheck) -> Outcome:
 def enter_recovery(world: World, command: EnterRecovery) -> Outcome:
     """The database is an older copy: deny everything until a human resumes (design D13)."""
     outcome = Outcome(result="ignored")
-    if world.control.recovery_since is not None:
-        return outcome
-    outcome.result = "applied"
-    _control(outcome, Control.RecoveryEntered, cause=command.cause, import_from=command.import_from)
-    outcome.alerts.append(
-        Alert(
-            "recovery_mode",
-            f"recovery_mode:{world.control.version}",
-            f"the ledger is in recovery mode: {command.cause}",
-        )
-    )
+    if world.control.recovery_since is None:
+        outcome.result = "applied"
+        note_loss(world, outcome, command.cause, command.import_from)
     return outcome
 
 

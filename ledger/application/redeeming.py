@@ -28,6 +28,8 @@ def redeem(world: World, command: Redeem) -> Outcome:
     that it was redeemed already.
     """
     permit = world.permit(command.permit_id)
+    if permit is None and world.control.recovery_since is not None:
+        return denied(Denial("recovery_mode", "the ledger was restored and may have lost it"))
     if permit is None:
         return denied(Denial("unknown_permit", "there is no such permit"))
     ids = ids_of(permit)

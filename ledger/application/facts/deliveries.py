@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from ledger.application.effects import Alert, NameClaim, Outcome
 from ledger.application.fact_data import Delivery, Fact
+from ledger.application.recovery import note_unknown_permit
 from ledger.application.settling import settle
 from ledger.application.world import World
 from ledger.domain.customer import Customer
@@ -25,6 +26,8 @@ def delivered(world: World, fact: Fact, data: Delivery) -> Outcome:
             known_by = data.provider_message_id
             outcome.names.append(NameClaim("provider_message", known_by, permit.permit_id))
         return outcome
+    if data.permit_id is not None:
+        note_unknown_permit(world, outcome, data.permit_id, "a delivery report")
     if not names:
         outcome.result = "ignored"
         outcome.body = {"detail": "no permit is known for this mail"}

@@ -10,6 +10,7 @@ from ledger.application.fact_data import Delivery, Fact, FactData, SendObserved,
 from ledger.application.facts import fact_names
 from ledger.application.facts.addresses import customer_of_address, ensure_customer
 from ledger.application.facts.deliveries import mark_bounced, permit_of, sent_after_end
+from ledger.application.recovery import note_unknown_permit
 from ledger.application.settling import displace, revoke_rival, settle
 from ledger.application.world import World
 from ledger.domain import windows
@@ -40,6 +41,8 @@ def message_seen(world: World, fact: Fact, data: ThreadMessage) -> Outcome:
         return outcome
     sent = (world.name("sent_message", name) for name in names)
     ours = data.ours or next(filter(None, sent), None)
+    if data.ours is not None and world.permit(data.ours) is None:
+        note_unknown_permit(world, outcome, data.ours, "a message of a thread")
     thread = world.thread(data.thread_id)
     if thread is None:
         customer_id = _customer_of_message(world, outcome, data)

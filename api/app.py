@@ -21,10 +21,12 @@ from api.supervision import Supervisor
 from api.sweeping import sweep
 from api.translate import Translator
 from api.webhook_intake import Intake
+from api.witnessing import watch
 from ledger.application.engine import Engine, Limits
 from ledger.application.world import Identity
 from ledger.store.connections import Connections
 from ledger.store.reader import LedgerReader
+from ledger.store.witness import Witness
 from ledger.store.writer import PostgresWriter
 from projections.projector import Projector
 from projections.rebuild import rebuild_outdated
@@ -51,6 +53,7 @@ def build_app(settings: Settings, conninfo: str, test_clock: bool) -> ASGIApp:
         supervisor.start("read models", lambda: rebuild_outdated(conninfo, settings.policy))
         supervisor.start("pager", context.pager.run)
         supervisor.start("sweeper", lambda: sweep(context))
+        supervisor.start("witness", lambda: watch(context))
         supervisor.start("refresher", context.refresher.run)
         tune_garbage_collector()
         try:
@@ -87,7 +90,7 @@ def build_context(
     policy = settings.policy
     identity = Identity(settings.secret, policy.message_id_domain)
     connections = Connections(conninfo)
-    writer = PostgresWriter(conninfo)
+    writer = PostgresWriter(conninfo, witness=Witness(settings.witness_path))
     engine = Engine(writer, policy, identity, Limits(queue=settings.max_waiting))
     reader, translator = LedgerReader(connections), Translator(identity)
     pager = Pager(conninfo, settings.alert_urls, policy)

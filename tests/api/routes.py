@@ -6,13 +6,14 @@ from typing import Any
 SCOPES = ("send", "facts", "operate", "audit", "admin")
 _PERMIT = "6d0f3f0e-3f59-4b0f-8a1c-1f6f1d2a9c11"
 _PEOPLE = ("operate", "audit")
+_REJECTED = "/v1/webhooks/rejected"
 
 PUBLIC = {
     ("GET", "/healthz"),
     ("GET", "/readyz"),
     ("GET", "/metrics"),
     ("GET", "/problems/{code}"),
-    ("POST", "/v1/webhooks/{name}"),
+    ("POST", "/v1/webhooks/{provider}"),
 }
 """Calls without a bearer key."""
 
@@ -127,4 +128,25 @@ ROUTES = (
     Route("GET", "/v1/keys", ("admin",)),
     Route("DELETE", "/v1/keys/{key_id}", ("admin",), "/v1/keys/key_none"),
     Route("GET", "/v1/policy", SCOPES),
+    Route("GET", "/v1/webhooks/rejected", _PEOPLE),
+    Route("GET", "/v1/webhooks/rejected/{rejected_id}", ("operate",), f"{_REJECTED}/999999"),
+    Route(
+        "POST",
+        "/v1/webhooks/rejected/{rejected_id}/replay",
+        ("operate",),
+        f"{_REJECTED}/999999/replay",
+    ),
+    Route(
+        "POST",
+        "/v1/webhooks/rejected/{rejected_id}/dismiss",
+        ("operate",),
+        f"{_REJECTED}/999999/dismiss",
+    ),
+    Route("GET", "/v1/webhooks/refresh", _PEOPLE),
+    Route(
+        "POST",
+        "/v1/webhooks/refresh/{refresh_id}/done",
+        ("operate",),
+        "/v1/webhooks/refresh/999999/done",
+    ),
 )

@@ -104,6 +104,6 @@ def test_the_sender_is_the_key_never_a_field(service: Service, name: str) -> Non
 
 @pytest.mark.parametrize(("method", "path"), sorted(PUBLIC))
 def test_public_calls_need_no_key(method: str, path: str, shared_service: Service) -> None:
-    url = path.replace("{code}", "paused").replace("{name}", "nobody")
+    url = path.replace("{code}", "paused").replace("{provider}", "nobody")
     answer = shared_service.without_key().call(method, url)
     assert answer.status == (404 if "webhooks" in path else 200)

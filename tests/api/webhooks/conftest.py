@@ -1,0 +1,25 @@
+"""Services that take every provider's posts: one in test mode, shared by tests with own names."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.api.webhooks.posting import environment
+from tests.support.service import Service, fresh_service
+
+CLOCK = "2027-01-15T12:00:00+00:00"
+"""After everything that the sample bodies tell of."""
+
+
+@pytest.fixture(scope="session")
+def shared_hooks(postgres: str) -> Iterator[Service]:
+    """A service in test mode, so that it takes the samples as they are."""
+    with fresh_service(postgres, CLOCK, env=environment()) as service:
+        yield service
+
+
+@pytest.fixture
+def hooks(shared_hooks: Service) -> Service:
+    """The shared service, its clock a second on."""
+    shared_hooks.advance(seconds=1)
+    return shared_hooks

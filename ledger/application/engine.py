@@ -295,7 +295,15 @@ class Engine:
         self._cache.used(work.touched)
         if work.batch.events:
             for listener in self._listeners:
-                listener()
+                self._tell(listener)
+
+    @staticmethod
+    def _tell(listener: Any) -> None:
+        """What fails in a listener must not look as if the batch had failed: it is committed."""
+        try:
+            listener()
+        except Exception:
+            _log.exception("a listener failed after a commit")
 
     @staticmethod
     def _settle_all(tickets: list[_Ticket], answer: Answer) -> None:

@@ -220,6 +220,27 @@ def test_a_name_with_a_nul_fails_alone(database: str) -> None:
     asyncio.run(scenario())
 
 
+def test_a_listener_hears_of_every_commit_and_cannot_spoil_one(database: str) -> None:
+    heard: list[int] = []
+
+    async def scenario() -> None:
+        async with engine_on(database) as engine:
+
+            def listen() -> None:
+                heard.append(engine.position)
+                raise ZeroDivisionError
+
+            engine.on_commit(listen)
+            told = await engine.submit(invoice("inv"))
+            answers = await engine.submit_all([ask("inv"), ask("nobody's")])
+            assert codes(answers) == ["granted", "unknown_invoice"]
+            assert codes([await engine.submit(ask("inv"))]) == ["permit_held"]
+            assert heard == [told.position, answers[0].position]
+            assert engine.counters.reruns == 0
+
+    asyncio.run(scenario())
+
+
 def test_a_revoked_key_is_refused_by_every_engine_at_once(database: str) -> None:
     async def scenario() -> None:
         sender = await new_sender(database, "poller")

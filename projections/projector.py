@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,6 +61,30 @@ class Progress:
     told: set[str] = field(default_factory=set)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Waiter:
+    """A reader who waits for a position of some read models."""
+
+    position: int
+    awaited: list[Progress]
+    future: asyncio.Future[None]
+
+    @property
+    def lacking(self) -> int:
+        """How many of them have not passed it."""
+        return sum(p.position < self.position for p in self.awaited)
+
+    @property
+    def hopeful(self) -> bool:
+        """May waiting still help?"""
+        return any(p.position < self.position and p.failed_position is None for p in self.awaited)
+
+    def answer(self) -> None:
+        """Let the reader go on."""
+        if not self.future.done():
+            self.future.set_result(None)
+
+
 @dataclass(frozen=True, slots=True)
 class Rhythm:
     """How often the projector works, in seconds.
@@ -96,7 +120,7 @@ class Projector:
         self._alert = alert
         self._models = models
         self._most = most
-        self._waiters: list[tuple[int, asyncio.Future[None]]] = []
+        self._waiters: list[_Waiter] = []
         self._signal = asyncio.Event()
         self._woken = True
         self._closing = False
@@ -114,9 +138,8 @@ class Projector:
         self._signal.set()
         if self._task is not None:
             await self._task
-        for _, future in self._waiters:
-            if not future.done():
-                future.set_result(None)
+        for waiter in self._waiters:
+            waiter.answer()
 
     def wake(self) -> None:
         """Say that the log has grown; cheap enough to be called at every commit."""
@@ -138,30 +161,32 @@ class Projector:
         """For how many seconds this read model has been behind the log."""
         return self._lag_of(self.progress[name])
 
-    async def wait_for(self, position: int, timeout: float) -> float:
-        """Wait until every read model has passed the position, at most `timeout` seconds.
+    async def wait_for(
+        self, position: int, timeout: float, names: Collection[str] | None = None
+    ) -> float:
+        """Wait until these read models (None: all) have passed the position, at most `timeout` s.
 
-        Answers 0, or for how many seconds the slowest has been behind; at once where a read model
+        Answers 0, or for how many seconds the slowest has been behind; at once where one of them
         has failed and so will not come.
         """
-        if self.position >= position:
+        awaited = [self.progress[name] for name in (self.progress if names is None else names)]
+        waiter = _Waiter(position, awaited, asyncio.get_running_loop().create_future())
+        if waiter.lacking == 0:
             return 0.0
         since = stopwatch()
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        waiter = (position, future)
         self._waiters.append(waiter)
         self._look_again = 0.0
         self._signal.set()
         try:
-            await asyncio.wait_for(future, timeout)
+            await asyncio.wait_for(waiter.future, timeout)
         except TimeoutError:
             pass
         finally:
             if waiter in self._waiters:
                 self._waiters.remove(waiter)
-        if self.position >= position:
+        if waiter.lacking == 0:
             return 0.0
-        return max(self.lag, stopwatch() - since, 0.001)
+        return max(*(self._lag_of(p) for p in awaited), stopwatch() - since, 0.001)
 
     async def _supervise(self) -> None:
         """Work until stopped, whatever happens: a failure costs a pause and a new connection."""
@@ -274,15 +299,13 @@ class Projector:
             progress.behind_since = stopwatch()
 
     def _answer_waiters(self) -> None:
-        """Those whose position has been passed, and those who would wait for a failed one."""
-        healthy = [p.position for p in self.progress.values() if p.failed_position is None]
-        reached = min(healthy, default=self.head)
+        """Those who have what they wait for, or wait for nothing but what has failed."""
         waiting = []
-        for position, future in self._waiters:
-            if position > reached:
-                waiting.append((position, future))
-            elif not future.done():
-                future.set_result(None)
+        for waiter in self._waiters:
+            if waiter.hopeful:
+                waiting.append(waiter)
+            else:
+                waiter.answer()
         self._waiters = waiting
 
     async def _raise_alerts(self) -> None:

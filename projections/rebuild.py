@@ -58,6 +58,8 @@ async def rebuild(
         await _fill(connection, generation, most, progress or _silent)
         old = await _switch(connection, generation, most)
         await _drop_when_unread(connection, old)
+        # Closing would give it up too, but a moment later.
+        await one(connection, "control", "end_rebuild", key=_REBUILD_KEY, name=name)
     return generation
 
 

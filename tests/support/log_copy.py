@@ -10,12 +10,15 @@ _EVENT = b"INSERT INTO events VALUES (0, %s, %s, %s, %s, %s, %s, '')"
 _CONTACT = b"INSERT INTO contacts VALUES (0, %s, %s, %s) ON CONFLICT DO NOTHING"
 
 
-async def copy_log(connection: AsyncConnection[Any], store: MemoryStore, after: int = 0) -> int:
-    """Insert the events after that position, and the contacts; answers the last position."""
+async def copy_log(
+    connection: AsyncConnection[Any], store: MemoryStore, after: int = 0, upto: int | None = None
+) -> int:
+    """Insert the events of positions (after, upto], and the contacts; answers the last position."""
+    last = len(store.rows) if upto is None else min(upto, len(store.rows))
     events = [
         (position, row.originator_id, row.version, row.topic, row.state.decode(), row.recorded_at)
         for position, row in enumerate(store.rows, start=1)
-        if position > after
+        if after < position <= last
     ]
     contacts = [(*key, address) for key, address in store.contacts.items()]
     async with connection.cursor() as cursor:
@@ -23,4 +26,4 @@ async def copy_log(connection: AsyncConnection[Any], store: MemoryStore, after: 
             await cursor.executemany(_EVENT, events)
         if contacts:
             await cursor.executemany(_CONTACT, contacts)
-    return len(store.rows)
+    return last

@@ -4,7 +4,7 @@ SELECT head.as_of, listed.*
 FROM (
     SELECT min(g.position) AS as_of
     FROM projections p JOIN projection_generations g USING (partition, name, generation)
-    WHERE p.partition = 0
+    WHERE p.partition = 0 AND p.name IN ('customers', 'invoices')
 ) head
 LEFT JOIN LATERAL (
     SELECT page.due_at, page.debtor_id, a.email, w.code, w.available_at, v.invoices

@@ -1,0 +1,137 @@
+"""A read side on a database of its own: a log that grows as the test says, and projectors."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+
+from psycopg import AsyncConnection
+
+from ledger.domain.policy import Policy
+from projections.due import DuePage, due
+from projections.projector import Alert, Projector, Rhythm
+from projections.schema import prepare
+from projections.status import ProjectionStatus, status
+from tests.support import build
+from tests.support.dunning_histories import START
+from tests.support.given import Scenario
+from tests.support.log_copy import copy_log
+
+T = TypeVar("T")
+BY_HAND = Rhythm(interval=600.0, idle=600.0, retry=600.0)
+"""Never by itself: only when a reader waits."""
+SECONDS = 20.0
+"""Longer than anything here takes; a test that waits so long has failed."""
+
+
+@dataclass
+class ReadSide:
+    """Its connection is in autocommit."""
+
+    conninfo: str
+    policy: Policy
+    scenario: Scenario
+    connection: AsyncConnection[Any]
+    position: int = 0
+
+    async def append(self, upto: int | None = None) -> int:
+        """Let the log grow to that position of the scenario's, to its end without one."""
+        async with self.connection.transaction():
+            self.position = await copy_log(
+                self.connection, self.scenario.store, self.position, upto
+            )
+        return self.position
+
+    @asynccontextmanager
+    async def projecting(
+        self, rhythm: Rhythm = BY_HAND, alert: Alert | None = None, most: int = 20_000
+    ) -> AsyncIterator[Projector]:
+        """A projector for the length of the block."""
+        projector = Projector(self.conninfo, rhythm=rhythm, alert=alert, most=most)
+        await projector.start()
+        try:
+            yield projector
+        finally:
+            await projector.stop()
+
+    async def catch_up(self) -> None:
+        """Take the whole log in."""
+        async with self.projecting() as projector:
+            assert await projector.wait_for(self.position, SECONDS) == 0
+
+    async def due(self, now: datetime | None = None, **how: Any) -> DuePage:
+        """What is due at the scenario's time."""
+        now = now or self.scenario.store.now
+        return await due(self.connection, now=now, policy=self.policy, **how)
+
+    async def status(self) -> dict[str, ProjectionStatus]:
+        """How far each read model is."""
+        return {row.name: row for row in await status(self.connection)}
+
+    async def rows(self, text: str, *values: Any) -> list[tuple[Any, ...]]:
+        """The rows that a statement answers with."""
+        cursor = await self.connection.execute(text.encode(), values or None)
+        return await cursor.fetchall() if cursor.description else []
+
+    async def generations(self) -> list[tuple[str, int, str]]:
+        """Name, number and state of every generation."""
+        return await self.rows(
+            "SELECT name, generation, state FROM projection_generations ORDER BY name, generation"
+        )
+
+    async def schemas(self) -> list[str]:
+        """The schemas of generations, by name."""
+        found = await self.rows(
+            r"SELECT nspname::text FROM pg_namespace WHERE nspname LIKE 'projection\_%' ORDER BY 1"
+        )
+        return [row[0] for row in found]
+
+
+def story(customers: int = 20, policy: Policy | None = None) -> Scenario:
+    """Overdue invoices, two to a customer, of which some are reminded of, paid, held or merged."""
+    scenario = Scenario(policy or Policy(), START)
+    facts = []
+    for n in range(customers):
+        for part in "ab":
+            facts.append(
+                build.invoice(
+                    f"inv_{n}{part}", f"cus_{n}", due="2026-10-12", email=f"c{n}@example.com"
+                )
+            )
+    scenario.when(*facts)
+    scenario.submit(*[build.reminder(f"inv_{n}a", by=build.AGENT) for n in range(0, customers, 2)])
+    scenario.when(
+        build.report("sent", "$1", by=build.AGENT),
+        build.report("rejected", "$2", by=build.AGENT),
+        build.paid(30_000, "inv_1a"),
+        build.hold(invoice_id="inv_1b"),
+        build.customer_hold("cus_3"),
+        build.merged("cus_4", "cus_5"),
+        build.reminder("inv_6b", by=build.AGENT),
+        build.notification("one more", customer="cus_6", by=build.AGENT),
+    )
+    return scenario
+
+
+def with_read_side(
+    conninfo: str,
+    scenario: Scenario,
+    steps: Callable[[ReadSide], Awaitable[T]],
+) -> T:
+    """Prepare the read side of the database, and run the steps on it."""
+
+    async def run() -> T:
+        await prepare(conninfo, scenario.policy)
+        async with await AsyncConnection.connect(conninfo, autocommit=True) as connection:
+            return await steps(ReadSide(conninfo, scenario.policy, scenario, connection))
+
+    return asyncio.run(run())
+
+
+async def until(found: Callable[[], Awaitable[bool]]) -> None:
+    """Wait until it is found, looking again and again."""
+    async with asyncio.timeout(SECONDS):
+        while not await found():
+            await asyncio.sleep(0.01)

@@ -1,10 +1,12 @@
 # Set-up, run, test and check. Everything lives in .venv; nothing outside the work tree changes.
 #   PYTHON       the interpreter that makes .venv (3.11 to 3.14)
+#   PYTEST_WORKERS  how many test processes run at once
 #   PYTEST_ARGS  passed on to pytest, for instance PYTEST_ARGS="-q tests/unit"
 
 PYTHON ?= python3
 PIP_FLAGS ?= -q
 PYTEST_ARGS ?=
+PYTEST_WORKERS ?= 2
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -41,7 +43,7 @@ run: install
 	@exec $(BIN)/send-ledger demo
 
 test: install
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile $(PYTEST_ARGS)
 
 lint: install
 	$(BIN)/ruff check .

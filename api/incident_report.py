@@ -12,17 +12,7 @@ from api.incident_timeline import Entry, timeline_of
 from ledger.domain.incident import Apology, Incident
 from ledger.domain.policy import Policy
 from ledger.store.incidents import switches_since
-from projections.affected import (
-    AffectedCustomer,
-    SenderShare,
-    Summary,
-    Window,
-    affected_customers,
-    alerts_about,
-    mails_by_time,
-    senders_of,
-    summary_of,
-)
+from projections.affected import AffectedCustomer, SenderShare, Summary, Window, overview_of
 
 MOST_LISTED = 5_000
 """Affected customers whom a report names; the list of the HTTP interface has all of them."""
@@ -104,20 +94,27 @@ async def report_of(
 ) -> Report:
     """Gather the report of an incident; its size is bounded. Raises psycopg.Error."""
     window = window_of(incident, now, policy)
-    summary = await summary_of(connection, window)
-    affected = await affected_customers(connection, window, MOST_LISTED)
-    alerts = await alerts_about(connection, window, now)
+    seconds, bars = _spans(window)
+    overview = await overview_of(
+        connection,
+        window,
+        until=now,
+        customers=MOST_LISTED,
+        senders=_MOST_SENDERS,
+        top=_IN_CHART,
+        seconds=seconds,
+    )
     switches = await switches_since(connection, incident.window_from, _MOST_SWITCHES)
     return Report(
         incident=incident,
         generated_at=now,
         position=position,
         policy=policy,
-        summary=summary,
-        timeline=timeline_of(incident, summary, alerts, switches),
-        senders=await senders_of(connection, window, _MOST_SENDERS),
-        customers=[ReportedCustomer(a, apology_to(incident, a)) for a in affected],
-        chart=await _chart(connection, window),
+        summary=overview.summary,
+        timeline=timeline_of(incident, overview.summary, overview.alerts, switches),
+        senders=overview.senders,
+        customers=[ReportedCustomer(a, apology_to(incident, a)) for a in overview.customers],
+        chart=Chart(window.from_, seconds, bars, overview.series),
         apologies=apologies_by_state(incident),
     )
 
@@ -133,9 +130,8 @@ def apologies_by_state(incident: Incident) -> dict[str, int]:
     return dict(Counter(apology.state for apology in incident.apologies.values()))
 
 
-async def _chart(connection: AsyncConnection[Any], window: Window) -> Chart:
+def _spans(window: Window) -> tuple[int, int]:
+    """How many seconds a bar of the chart stands for, whole hours, and how many bars there are."""
     hours = math.ceil((window.to - window.from_).total_seconds() / _HOUR)
     seconds = math.ceil(hours / _MOST_BARS) * _HOUR
-    bars = math.ceil(hours * _HOUR / seconds)
-    series = await mails_by_time(connection, window, _IN_CHART, seconds)
-    return Chart(window.from_, seconds, bars, series)
+    return seconds, math.ceil(hours * _HOUR / seconds)

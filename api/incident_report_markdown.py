@@ -13,7 +13,7 @@ from api.incident_report_words import (
     summary_sentences,
 )
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|<>&~-])")
+_SPECIAL = re.compile(r"([\\`*_\[\]<>&|~])")
 _MOST_SPANS = 48
 
 

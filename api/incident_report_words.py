@@ -36,8 +36,8 @@ def summary_sentences(report: Report) -> list[str]:
             f"policy allows: {counted(summary.mails, 'mail', 'mails')} in all, at most "
             f"{summary.most_mails:,} to one customer, at most {summary.most_in_a_day:,} within "
             "24 hours.",
-            f"{counted(summary.observed, 'mail', 'mails')} of them went out past the ledger, "
-            f"without a permit; {summary.mails - summary.observed:,} had a permit.",
+            f"Of these {summary.observed:,} went out past the ledger, without a permit; "
+            f"{summary.mails - summary.observed:,} had a permit.",
             f"The first mail too many went out at {moment(summary.over_at)}, to customer "
             f"{summary.first_customer}.",
         ]

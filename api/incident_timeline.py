@@ -60,7 +60,7 @@ def _alerts(alerts: Sequence[AlertsOfKind]) -> Iterator[Entry]:
     for kind in alerts:
         title = _KINDS.get(kind.kind, f"An alert was raised ({kind.kind})")
         about = f" (customer {kind.first_customer})" if kind.first_customer else ""
-        more = f"; {kind.count} times in all" if kind.count > 1 else ""
+        more = f"; {kind.count:,} times in all" if kind.count > 1 else ""
         yield Entry(kind.first_at, kind.kind, f"{title}{about}{more}")
     pages = [k.first_delivered_at for k in alerts if k.first_delivered_at is not None]
     if pages:

@@ -7,6 +7,7 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
+from ledger.store.transcoding import read_as
 from projections.generations import entered
 from projections.statements import statement
 
@@ -55,7 +56,7 @@ class AffectedCustomer:
     first_at: datetime
     last_at: datetime
     over_at: datetime
-    also_known_as: list[str]
+    also_known_as: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,21 @@ class AlertsOfKind:
     acked_by: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What a report tells of the affected customers, those who got most first.
+
+    `series` has the mails per span of time, by customer for those who got most, and under None of
+    all others; spans without a mail are left out.
+    """
+
+    summary: Summary
+    customers: list[AffectedCustomer]
+    senders: list[SenderShare]
+    series: dict[str | None, dict[int, int]]
+    alerts: list[AlertsOfKind]
+
+
 async def affected_customers(
     connection: AsyncConnection[Any],
     window: Window,
@@ -116,7 +132,7 @@ async def affected_customers(
     """Those who got most come first; from behind `after`: mails and id. Raises psycopg.Error."""
     more = {"limit": limit, "after_mails": after[0], "after_id": after[1]}
     rows = await _rows(connection, "customers", window, more)
-    return [AffectedCustomer(*row) for row in rows]
+    return [AffectedCustomer(*(*row[:-1], tuple(row[-1]))) for row in rows]
 
 
 async def details_of(
@@ -130,40 +146,34 @@ async def details_of(
     return {row[0]: Details(*row[1:]) for row in rows}
 
 
-async def summary_of(connection: AsyncConnection[Any], window: Window) -> Summary:
-    """How many customers, how many mails, and where it began. Raises psycopg.Error."""
-    rows = await _rows(connection, "summary", window, {})
-    return Summary(*rows[0])
+async def overview_of(
+    connection: AsyncConnection[Any],
+    window: Window,
+    *,
+    until: datetime,
+    customers: int,
+    senders: int,
+    top: int,
+    seconds: int,
+) -> Overview:
+    """All that a report tells, of one moment; bounded by the numbers given. Raises psycopg.Error.
 
-
-async def senders_of(
-    connection: AsyncConnection[Any], window: Window, limit: int
-) -> list[SenderShare]:
-    """Who sent the affected customers' mails, most first. Raises psycopg.Error."""
-    rows = await _rows(connection, "senders", window, {"limit": limit})
-    return [SenderShare(*row) for row in rows]
-
-
-async def mails_by_time(
-    connection: AsyncConnection[Any], window: Window, top: int, seconds: int
-) -> dict[str | None, dict[int, int]]:
-    """Mails per span of `seconds` since the window's start, where there are any.
-
-    By customer for the `top` who got most, and under None for all others. Raises psycopg.Error.
+    Alerts are those raised up to `until` (UTC), mails are counted per span of `seconds`, apart for
+    the `top` customers who got most.
     """
-    rows = await _rows(connection, "hours", window, {"top": top, "seconds": seconds})
+    bounds = {"customers": customers, "senders": senders, "top": top, "seconds": seconds}
+    rows = await _rows(connection, "overview", window, bounds | {"until": until})
+    summary, listed, shares, spans, alerts = rows[0]
     series: dict[str | None, dict[int, int]] = {}
-    for customer_id, place, count in rows:
-        series.setdefault(customer_id, {})[place] = count
-    return series
-
-
-async def alerts_about(
-    connection: AsyncConnection[Any], window: Window, until: datetime
-) -> list[AlertsOfKind]:
-    """Alerts about affected customers, up to `until` (UTC). Raises psycopg.Error."""
-    rows = await _rows(connection, "alerts", window, {"until": until})
-    return [AlertsOfKind(*row) for row in rows]
+    for customer_id, span, count in spans or ():
+        series.setdefault(customer_id, {})[span] = count
+    return Overview(
+        read_as(Summary, summary),
+        [read_as(AffectedCustomer, row) for row in listed or ()],
+        [read_as(SenderShare, row) for row in shares or ()],
+        series,
+        [read_as(AlertsOfKind, row) for row in alerts or ()],
+    )
 
 
 async def _rows(
@@ -171,5 +181,6 @@ async def _rows(
 ) -> list[tuple[Any, ...]]:
     text = statement(_FOLDER, "received") + statement(_FOLDER, name)
     async with entered(connection):
+        await connection.execute(statement(_FOLDER, "plan"))
         cursor = await connection.execute(text, window.values | more)
         return await cursor.fetchall()

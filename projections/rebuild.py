@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+import psycopg
 from psycopg import AsyncConnection
 
 from ledger.application.clock import stopwatch
@@ -54,12 +55,15 @@ async def rebuild(
         row = await one(connection, "control", "try_rebuild", key=_REBUILD_KEY, name=name)
         if not row[0]:
             raise RebuildRunning(f"read model {name} is being rebuilt already")
-        generation = await _begin(connection, model, policy)
-        await _fill(connection, generation, most, progress or _silent)
-        old = await _switch(connection, generation, most)
-        await _drop_when_unread(connection, old)
-        # Closing would give it up too, but a moment later.
-        await one(connection, "control", "end_rebuild", key=_REBUILD_KEY, name=name)
+        try:
+            generation = await _begin(connection, model, policy)
+            await _fill(connection, generation, most, progress or _silent)
+            old = await _switch(connection, generation, most)
+            await _drop_when_unread(connection, old)
+        finally:
+            # Closing gives the lock up too, but a moment later.
+            with contextlib.suppress(psycopg.Error):
+                await one(connection, "control", "end_rebuild", key=_REBUILD_KEY, name=name)
     return generation
 
 

@@ -65,6 +65,14 @@ class KeyRing:
 
 
 @dataclass
+class Twins:
+    """The requests of one Idempotency-Key that are here now: one runs, the others wait."""
+
+    alone: asyncio.Lock = field(default_factory=asyncio.Lock)
+    here: int = 0
+
+
+@dataclass
 class Context:
     """One process's parts; made at start-up, kept on `app.state`."""
 
@@ -84,7 +92,7 @@ class Context:
     refresher: Refresher
     test_clock: bool
     conninfo: str = field(repr=False, default="")
-    twins: dict[bytes, asyncio.Lock] = field(default_factory=dict)
+    twins: dict[bytes, Twins] = field(default_factory=dict)
     draining: bool = False
 
     def in_background(self, work: Coroutine[Any, Any, Any], name: str) -> None:

@@ -2,18 +2,17 @@
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi.responses import Response
 
-from api.context import Context
+from api.context import Context, Twins
 from api.problems import ProblemError, problem_response
 from api.schemas.fields import Body
 from ledger.application.ports import Need
 from ledger.application.requests import BindAnswer, Caller, Idempotency
-
-_MOST_TWINS = 10_000
 
 
 def idempotency_key(header: str | None) -> str | None:
@@ -61,30 +60,38 @@ async def answered_once(
     idempotency: Idempotency | None,
     caller: Caller,
     work: Callable[[], Awaitable[Response]],
+    kept: Callable[[bytes], bytes] = bytes,
 ) -> Response:
     """The stored answer of the same request, else the answer of `work`, kept if it is a success.
 
-    A twin that is still running is waited for. Permits are not answered here: the engine binds
-    their keys in the transaction of the grant.
+    `kept` gives what is kept of a body. A twin that is still running is waited for. Permits are
+    not answered here: the engine binds their keys in the transaction of the grant.
     """
     if idempotency is None:
         return await work()
-    lock = context.twins.setdefault(idempotency.scope, asyncio.Lock())
+    async with no_twin(context, idempotency):
+        stored = await _stored(context, idempotency)
+        if stored is not None:
+            return stored
+        response = await work()
+        if 200 <= response.status_code < 300:
+            body = kept(bytes(response.body))
+            await context.engine.submit(BindAnswer(idempotency, response.status_code, body, caller))
+        return response
+
+
+@asynccontextmanager
+async def no_twin(context: Context, idempotency: Idempotency) -> AsyncIterator[None]:
+    """Waits until no request of the same key is running in this process."""
+    twins = context.twins.setdefault(idempotency.scope, Twins())
+    twins.here += 1
     try:
-        async with lock:
-            stored = await _stored(context, idempotency)
-            if stored is not None:
-                return stored
-            response = await work()
-            if 200 <= response.status_code < 300:
-                body = bytes(response.body)
-                await context.engine.submit(
-                    BindAnswer(idempotency, response.status_code, body, caller)
-                )
-            return response
+        async with twins.alone:
+            yield
     finally:
-        if not lock.locked():
-            context.twins.pop(idempotency.scope, None)
+        twins.here -= 1
+        if not twins.here:
+            del context.twins[idempotency.scope]
 
 
 async def _stored(context: Context, idempotency: Idempotency) -> Response | None:

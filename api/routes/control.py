@@ -10,9 +10,9 @@ from api.context import Context
 from api.guarded_route import GuardedRoute
 from api.idempotency import answered_once, idempotency_of
 from api.problems import ProblemError, answer_response, documented
-from api.schemas.fields import Id
+from api.schemas.fields import Id, Whole
 from api.schemas.people import PauseRequest, ResumeRequest, TestClockRequest
-from api.schemas.permits import Lease, LeaseRequest
+from api.schemas.permits import GivenUpLease, Lease, LeaseRequest
 from ledger.application.answers import to_json
 from ledger.application.ports import Need
 from ledger.application.requests import CallPause, CallResume, GiveUpLease, TakeLease
@@ -75,11 +75,23 @@ async def resume(
 
 @router.post("/test-clock", responses=documented(404))
 async def set_test_clock(
-    body: TestClockRequest, caller: Operator, context: CurrentContext
+    body: TestClockRequest,
+    caller: Operator,
+    context: CurrentContext,
+    key_header: IdempotencyHeader = None,
 ) -> Response:
     """Move the test clock on; only on a ledger that was started with one. It never goes back."""
     if not context.test_clock:
         raise ProblemError("not_found", "this ledger goes by the real time")
+    idempotency = idempotency_of(caller, "POST", "/v1/test-clock", key_header, body)
+
+    async def work() -> Response:
+        return await _move_test_clock(context, body)
+
+    return await answered_once(context, idempotency, caller, work)
+
+
+async def _move_test_clock(context: Context, body: TestClockRequest) -> Response:
     async with context.connections.use() as connection, connection.transaction():
         await connection.execute(statement("ledger", "lock"))
         cursor = await connection.execute(statement("ledger", "set_clock"), {"now": body.now})
@@ -88,16 +100,28 @@ async def set_test_clock(
     if row[0] != body.now:
         raise ProblemError("invalid_request", f"the test clock is at {row[0].isoformat()} already")
     context.projector.wake()
-    return Response(to_json({"now": row[0]}), media_type="application/json")
+    position = (await context.reader.load(Need())).position
+    content = {"now": row[0], "position": str(position)}
+    return Response(to_json(content), media_type="application/json")
 
 
 @router.post("/jobs/{job}/lease", response_model=Lease, responses=documented(409))
 async def take_lease(
-    job: Id, body: LeaseRequest, caller: Sender, context: CurrentContext
+    job: Id,
+    body: LeaseRequest,
+    caller: Sender,
+    context: CurrentContext,
+    key_header: IdempotencyHeader = None,
 ) -> Response:
     """Take a job's lease or renew it; another holder hears not_owner until it runs out."""
-    command = TakeLease(job, body.holder, body.ttl_seconds, caller)
-    return answer_response(await context.engine.submit(command))
+    path = f"/v1/jobs/{job}/lease"
+    idempotency = idempotency_of(caller, "POST", path, key_header, body)
+
+    async def work() -> Response:
+        command = TakeLease(job, body.holder, body.ttl_seconds, caller)
+        return answer_response(await context.engine.submit(command))
+
+    return await answered_once(context, idempotency, caller, work)
 
 
 @router.delete("/jobs/{job}/lease", status_code=204, responses=documented(409))
@@ -105,11 +129,17 @@ async def give_up_lease(
     job: Id,
     caller: Sender,
     context: CurrentContext,
+    body: GivenUpLease | None = None,
     holder: Id | None = None,
-    token: int | None = None,
+    token: Whole | None = None,
 ) -> Response:
-    """Give the lease up; named by its holder or its token, another's lease stays."""
-    answer = await context.engine.submit(GiveUpLease(job, holder, token, caller))
+    """Give the lease up; named by its holder or its token, another's lease stays.
+
+    Both may be in the query or in a body; many HTTP clients send none with a DELETE.
+    """
+    named = body or GivenUpLease()
+    command = GiveUpLease(job, named.holder or holder, named.token or token, caller)
+    answer = await context.engine.submit(command)
     if answer.status >= 400:
         return answer_response(answer)
     return Response(status_code=204)

@@ -10,13 +10,15 @@ from api.claims import claim_permits, replay_claim
 from api.context import Context
 from api.fresh_reads import After, current_projection
 from api.guarded_route import GuardedRoute
-from api.idempotency import idempotency_of
+from api.idempotency import idempotency_of, no_twin
 from api.paging_cursor import decode_text, encode_text
 from api.problems import ProblemError, documented
 from api.schemas.fields import Id
 from api.schemas.lists import DueList
 from api.schemas.permits import ClaimAnswer, ClaimRequest
+from api.sweeping import let_lapse
 from ledger.application.answers import to_json
+from ledger.application.requests import Caller, Idempotency
 from projections.due import BadCursor, DueCustomer, DuePage, due
 
 router = APIRouter(prefix="/v1/due", tags=["due"], route_class=GuardedRoute)
@@ -47,9 +49,9 @@ async def get_due(
 
 @router.post("/claim", response_model=ClaimAnswer, responses=documented())
 async def claim(
-    body: ClaimRequest,
     caller: Sender,
     context: CurrentContext,
+    body: ClaimRequest | None = None,
     key_header: IdempotencyHeader = None,
 ) -> Response:
     """Permits for up to `limit` ready customers, all due invoices of each in one.
@@ -57,16 +59,24 @@ async def claim(
     It never opens a breaker, and its permits must be redeemed whatever the key says. Under the
     same Idempotency-Key it answers with those of its permits that are still live and unredeemed.
     """
-    _check_stage(context, body.stage)
-    idempotency = idempotency_of(caller, "POST", "/v1/due/claim", key_header, body)
-    if idempotency is not None:
+    asked = body or ClaimRequest()
+    _check_stage(context, asked.stage)
+    idempotency = idempotency_of(caller, "POST", "/v1/due/claim", key_header, asked)
+    if idempotency is None:
+        return await _claim(context, caller, asked, None)
+    async with no_twin(context, idempotency):
         replayed = await replay_claim(context, idempotency)
-        if replayed is not None:
-            return replayed
+        return replayed or await _claim(context, caller, asked, idempotency)
+
+
+async def _claim(
+    context: Context, caller: Caller, asked: ClaimRequest, idempotency: Idempotency | None
+) -> Response:
+    await let_lapse(context)
     await current_projection(context, None)
-    page = await _due(context, body.stage, body.limit, None, True)
+    page = await _due(context, asked.stage, asked.limit, None, True)
     groups = [tuple(i["invoice_id"] for i in customer.invoices) for customer in page.items]
-    return await claim_permits(context, caller, groups, body.stage, idempotency)
+    return await claim_permits(context, caller, groups, asked.stage, idempotency)
 
 
 async def _due(

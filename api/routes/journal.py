@@ -3,16 +3,17 @@
 import uuid
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Header, Query
 from fastapi.responses import Response
 
 from api.auth import Auditor, CurrentContext, Operator
 from api.guarded_route import GuardedRoute
+from api.idempotency import answered_once, idempotency_of
 from api.paging_cursor import decode_cursor, decode_number, encode_cursor, encode_text
 from api.problems import ProblemError, documented
 from api.schemas.fields import Id, Instant
 from api.schemas.lists import AnyList
-from api.schemas.people import AckRequest
+from api.schemas.people import AckRequest, RebuildRequest
 from api.sweeping import watch_unknown
 from ledger.application.answers import to_json
 from ledger.domain.identity import aggregate_id
@@ -22,6 +23,7 @@ from projections.rebuild import rebuild
 from projections.status import status
 
 router = APIRouter(prefix="/v1", tags=["journal"], route_class=GuardedRoute)
+IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 Cursor = Annotated[str | None, Query(max_length=500)]
 
@@ -139,15 +141,26 @@ async def get_alerts(
 
 @router.post("/alerts/{alert_id}/ack", responses=documented(404))
 async def ack_alert(
-    alert_id: int, body: AckRequest, caller: Operator, context: CurrentContext
+    alert_id: int,
+    caller: Operator,
+    context: CurrentContext,
+    body: AckRequest | None = None,
+    key_header: IdempotencyHeader = None,
 ) -> Response:
     """Say that a human has seen it: it is not escalated."""
-    async with context.connections.use() as connection:
-        if not 0 < alert_id < 2**63 or not await acknowledge(
-            connection, alert_id, body.by or caller.name
-        ):
-            raise ProblemError("not_found", f"there is no alert {alert_id}")
-    return Response(to_json({"alert_id": alert_id, "acked": True}), media_type="application/json")
+    asked = body or AckRequest()
+    path = f"/v1/alerts/{alert_id}/ack"
+    idempotency = idempotency_of(caller, "POST", path, key_header, asked)
+
+    async def work() -> Response:
+        by = asked.by or caller.name
+        async with context.connections.use() as connection:
+            if not 0 < alert_id < 2**63 or not await acknowledge(connection, alert_id, by):
+                raise ProblemError("not_found", f"there is no alert {alert_id}")
+        content = {"alert_id": alert_id, "acked": True}
+        return Response(to_json(content), media_type="application/json")
+
+    return await answered_once(context, idempotency, caller, work)
 
 
 @router.get("/projections", response_model=AnyList, responses=documented())
@@ -159,14 +172,27 @@ async def get_projections(caller: Auditor, context: CurrentContext) -> Response:
 
 
 @router.post("/projections/{name}/rebuild", status_code=202, responses=documented(404))
-async def rebuild_projection(name: Id, caller: Operator, context: CurrentContext) -> Response:
+async def rebuild_projection(
+    name: Id,
+    caller: Operator,
+    context: CurrentContext,
+    body: RebuildRequest | None = None,
+    key_header: IdempotencyHeader = None,
+) -> Response:
     """Rebuild a read model beside the live one, and switch when it has caught up."""
-    async with context.connections.use() as connection:
-        known = [row.name for row in await status(connection)]
-    if name not in known:
-        raise ProblemError("not_found", f"there is no read model {name}; known are {known}")
-    context.in_background(rebuild(context.conninfo, name, context.policy), f"rebuild {name}")
-    return Response(to_json({"name": name, "state": "rebuilding"}), 202, None, "application/json")
+    path = f"/v1/projections/{name}/rebuild"
+    idempotency = idempotency_of(caller, "POST", path, key_header, body or RebuildRequest())
+
+    async def work() -> Response:
+        async with context.connections.use() as connection:
+            known = [row.name for row in await status(connection)]
+        if name not in known:
+            raise ProblemError("not_found", f"there is no read model {name}; known are {known}")
+        context.in_background(rebuild(context.conninfo, name, context.policy), f"rebuild {name}")
+        content = {"name": name, "state": "rebuilding"}
+        return Response(to_json(content), 202, None, "application/json")
+
+    return await answered_once(context, idempotency, caller, work)
 
 
 def _page(items: Any, following: str | None) -> Response:

@@ -2,11 +2,14 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+import orjson
+from fastapi import APIRouter, Header, Query
 from fastapi.responses import Response
 
 from api.auth import Admin, CurrentContext
+from api.context import Context
 from api.guarded_route import GuardedRoute
+from api.idempotency import answered_once, idempotency_of
 from api.paging_cursor import decode_key_id, encode_text
 from api.problems import ProblemError, documented
 from api.schemas.fields import Id
@@ -17,10 +20,26 @@ from ledger.store.keys import create_key, list_keys, revoke_key
 
 router = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=GuardedRoute)
 
+IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
+
 
 @router.post("", status_code=201, response_model=NewKey, responses=documented())
-async def make_key(body: KeyRequest, caller: Admin, context: CurrentContext) -> Response:
-    """Make a key; its secret is in this answer and nowhere else."""
+async def make_key(
+    body: KeyRequest,
+    caller: Admin,
+    context: CurrentContext,
+    key_header: IdempotencyHeader = None,
+) -> Response:
+    """Make a key; its secret is in this answer and nowhere else, a replayed one has null."""
+    idempotency = idempotency_of(caller, "POST", "/v1/keys", key_header, body)
+
+    async def work() -> Response:
+        return await _make(context, body)
+
+    return await answered_once(context, idempotency, caller, work, _without_secret)
+
+
+async def _make(context: Context, body: KeyRequest) -> Response:
     async with context.connections.use() as connection:
         key_id, secret = await create_key(
             connection,
@@ -40,6 +59,10 @@ async def make_key(body: KeyRequest, caller: Admin, context: CurrentContext) -> 
         "class": body.class_,
     }
     return Response(to_json(content), 201, media_type="application/json")
+
+
+def _without_secret(body: bytes) -> bytes:
+    return to_json(orjson.loads(body) | {"key": None})
 
 
 @router.get("", response_model=AnyList, responses=documented())

@@ -88,8 +88,18 @@ async def reset_breakers(
 
 @router.post("/customers/{customer_id}/addresses/release", responses=documented(404))
 async def release_addresses(
-    customer_id: CustomerId, body: ReleaseRequest, caller: Operator, context: CurrentContext
+    customer_id: CustomerId,
+    body: ReleaseRequest,
+    caller: Operator,
+    context: CurrentContext,
+    key_header: IdempotencyHeader = None,
 ) -> Response:
     """Lift the hold of a customer's addresses after a bounce or complaint."""
-    command = ReleaseAddress(customer_id, body.by or caller.name, body.reason, caller)
-    return answer_response(await context.engine.submit(command))
+    path = f"/v1/customers/{customer_id}/addresses/release"
+    idempotency = idempotency_of(caller, "POST", path, key_header, body)
+
+    async def work() -> Response:
+        command = ReleaseAddress(customer_id, body.by or caller.name, body.reason, caller)
+        return answer_response(await context.engine.submit(command))
+
+    return await answered_once(context, idempotency, caller, work)

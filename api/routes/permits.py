@@ -12,7 +12,7 @@ from api.auth import CurrentContext, Handler, PermitReader, Sender
 from api.decision_ids import DECISION_IDS
 from api.guarded_route import GuardedRoute
 from api.hot_path import known_uuid
-from api.idempotency import idempotency_key, scope_of
+from api.idempotency import answered_once, idempotency_key, idempotency_of, scope_of
 from api.paging_cursor import decode_cursor, encode_cursor
 from api.problems import ProblemError, answer_response, documented
 from api.schemas.fields import Id
@@ -106,6 +106,7 @@ async def report_outcome(
     body: OutcomeRequest,
     caller: Handler,
     context: CurrentContext,
+    key_header: IdempotencyHeader = None,
 ) -> Response:
     """What became of the mail: by the granting key, or `operate`; in any order, repeated."""
     command = ReportOutcome(
@@ -116,7 +117,13 @@ async def report_outcome(
         body.provider_message_id,
         body.message_id,
     )
-    return answer_response(await context.engine.submit(command))
+    path = f"/v1/permits/{command.permit_id}/outcome"
+    idempotency = idempotency_of(caller, "POST", path, key_header, body)
+
+    async def work() -> Response:
+        return answer_response(await context.engine.submit(command))
+
+    return await answered_once(context, idempotency, caller, work)
 
 
 @router.get("/{permit_id}", response_model=Permit, responses=documented(404))

@@ -104,6 +104,12 @@ class NewKey(Body):
     name: str
 
 
+class RebuildRequest(Body):
+    """Nothing but trace ids: the path names the read model."""
+
+    metadata: Metadata | None = None
+
+
 class AckRequest(Body):
     """Who has seen the page."""
 

@@ -313,6 +313,14 @@ class LeaseRequest(Body):
     metadata: Metadata | None = None
 
 
+class GivenUpLease(Body):
+    """Whose lease is given up; by neither, whoever holds it."""
+
+    holder: Id | None = None
+    token: Whole | None = None
+    metadata: Metadata | None = None
+
+
 class Lease(Body):
     """A lease that is held."""
 

@@ -23,7 +23,7 @@ def test_an_invoice_is_told_and_read_back(service: Service, name: str) -> None:
     told = service.put_invoice(
         name,
         customer_id=f"cus-{name}",
-        email="Pat@Example.com",
+        email=f"Pat.{name}@Example.com",
         currency="EUR",
         total=1_000,
         amount_remaining=400,
@@ -58,7 +58,7 @@ def test_an_invoice_is_told_and_read_back(service: Service, name: str) -> None:
             ("day-14", 1, "pending"),
         ]
     customer = service.get(f"/v1/customers/cus-{name}").ok()
-    assert customer["addresses"] == ["Pat@Example.com"]
+    assert customer["addresses"] == [f"Pat.{name}@Example.com"]
     assert customer["owed"] == [{"currency": "EUR", "amount": 400}]
     assert [i["invoice_id"] for i in customer["open_invoices"]] == [name]
 
@@ -69,12 +69,12 @@ def test_what_is_left_out_is_unchanged_and_null_clears(service: Service, name: s
         "due_on": _day(service, -10),
         "time_zone": "Asia/Tokyo",
     }
-    service.put_invoice(name, email="pat@example.com", **full).ok()
+    service.put_invoice(name, email=f"{name}@example.com", **full).ok()
     service.advance(minutes=1)
     left_out = service.put_invoice(name, amount_remaining=20_000).ok()
     assert {field: left_out[field] for field in full} == full
     assert left_out["amount_remaining"] == 20_000
-    assert service.get(f"/v1/customers/cus-{name}").ok()["addresses"] == ["pat@example.com"]
+    assert service.get(f"/v1/customers/cus-{name}").ok()["addresses"] == [f"{name}@example.com"]
     service.advance(minutes=1)
     cleared = service.put_invoice(name, email=None, **dict.fromkeys(full)).ok()
     assert (cleared["issued_on"], cleared["due_on"]) == (None, None)

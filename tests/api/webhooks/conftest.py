@@ -1,5 +1,6 @@
 """Services that take every provider's posts: one in test mode, shared by tests with own names."""
 
+import uuid
 from collections.abc import Iterator
 
 import pytest
@@ -23,3 +24,9 @@ def hooks(shared_hooks: Service) -> Service:
     """The shared service, its clock a second on."""
     shared_hooks.advance(seconds=1)
     return shared_hooks
+
+
+@pytest.fixture
+def mark() -> str:
+    """Hex digits that are in no other test's ids."""
+    return uuid.uuid4().hex[:8]

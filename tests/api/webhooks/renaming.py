@@ -46,7 +46,9 @@ class Renamed:
 
     def id(self, name: str) -> str:
         """What an id of the sample is called here."""
-        return f"<{name.strip('<>')}.{self.mark}>" if name.startswith("<") else f"{name}.{self.mark}"
+        return (
+            f"<{name.strip('<>')}.{self.mark}>" if name.startswith("<") else f"{name}.{self.mark}"
+        )
 
     def address(self, address: str) -> str:
         """What an address of the sample is here."""

@@ -42,7 +42,7 @@ from ledger.application.requests import (
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.identity import customer_known_by
-from ledger.domain.permit import FREED, LIVE, State
+from ledger.domain.permit import LIVE, State
 from ledger.domain.reasons import Denial
 
 _DECIDE: dict[type, Callable[[World, Any], Outcome]] = {
@@ -121,7 +121,7 @@ def _replay(world: World, command: RequestPermit) -> Outcome | None:
     if bound.created_at <= world.now - timedelta(days=world.policy.idempotency_days):
         return None
     permit = world.permit(bound.permit_id)
-    if permit is None or permit.state in FREED or permit.lapsed_state(world.now) is State.EXPIRED:
+    if permit is None or permit.is_freed(world.now):
         return None
     if bound.fingerprint != command.idempotency.fingerprint:
         return denied(Denial("key_conflict", "this Idempotency-Key was used for another request"))

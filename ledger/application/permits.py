@@ -7,7 +7,6 @@ from ledger.application.granting import grant
 from ledger.application.requests import RequestPermit
 from ledger.application.world import World
 from ledger.domain.guards import Case, judge_customer, judge_subject
-from ledger.domain.permit import FREED
 from ledger.domain.reasons import Denial
 from ledger.domain.thread import Thread
 
@@ -54,7 +53,7 @@ def _key_obstacle(world: World, command: RequestPermit) -> Denial | None:
     if command.override is not None:
         used_by = world.name("override", command.override.action_id)
         permit = world.permit(used_by) if used_by is not None else None
-        if permit is not None and permit.state not in FREED:
+        if permit is not None and not permit.is_freed(world.now):
             return Denial(
                 "already_sent",
                 f"action {command.override.action_id} was carried out already",

@@ -137,6 +137,10 @@ class Permit:
         """Is its time up while it is still live?"""
         return now >= self.send_by and self.live
 
+    def is_freed(self, now: datetime) -> bool:
+        """Is its send key free again, also where nobody has noticed yet that it expired?"""
+        return self.state in FREED or self.lapsed_state(now) is State.EXPIRED
+
     def redeemed(self, at: datetime, attempt: str | None) -> "Permit":
         """The permit right before hand-over."""
         return replace(self, state=State.REDEEMED, redeemed_at=at, attempt=attempt)

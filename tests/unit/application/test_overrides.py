@@ -160,3 +160,8 @@ def test_a_repeat_of_one_report_records_the_other_that_is_new() -> None:
         code="already_sent",
         events=["Customer.MailSettled", "Invoice.NoticeSettled", "Invoice.NoticeSettled"],
     )
+
+
+def test_an_action_that_expired_unnoticed_may_be_carried_out_for_somebody_else() -> None:
+    scenario = given(notification(by=OPERATOR, override="op-1"), minutes(10))
+    scenario.when(notification(customer="cus_2", by=OPERATOR, override="op-1")).granted_now()

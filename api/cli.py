@@ -1,4 +1,4 @@
-"""The command line: serve, demo, keys, due, status, projections, webhooks, migrate (contract)."""
+"""The command line: serve, demo, keys, due, status, projections, migrate … (contract)."""
 
 import asyncio
 import sys
@@ -8,6 +8,7 @@ import click
 from psycopg import AsyncConnection
 from rich.progress import Progress
 
+from api.cli_sends import sends_group
 from api.cli_session import (
     clear_errors,
     console,
@@ -36,6 +37,7 @@ def main() -> None:
     """The send ledger: programs ask it before they mail a customer."""
 
 
+main.add_command(sends_group)
 main.add_command(webhooks_group)
 
 

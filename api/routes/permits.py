@@ -164,7 +164,6 @@ def _current(permit: PermitState, now: Any) -> dict[str, Any]:
     lapsed = permit.lapsed_state(now)
     if lapsed is not None:
         body["state"] = str(lapsed)
-    body["items"] = permit.items
     if permit.message_id is not None:
         body["message_id"] = permit.message_id
     return body

@@ -9,6 +9,7 @@ from ledger.application.facts.deliveries import (
     sent_after_end,
     take_early_deliveries,
 )
+from ledger.application.granting import item_body
 from ledger.application.requests import Caller, Lapse, Redeem, ReportOutcome
 from ledger.application.settling import settle
 from ledger.application.world import World
@@ -39,7 +40,7 @@ def redeem(world: World, command: Redeem) -> Outcome:
     if denial is not None:
         return denied(denial, **ids)
     if permit.state is State.REDEEMED:
-        outcome = Outcome(**ids, body=permit_body(permit))
+        outcome = Outcome(**ids, body=_hand_over(world, permit))
         outcome.address = permit.address
         return outcome
     if world.control.recovery_since is not None and not permit.synthetic:
@@ -55,7 +56,7 @@ def redeem(world: World, command: Redeem) -> Outcome:
         settle(world, outcome, permit, State.REVOKED, why)
         return outcome
     redeemed = permit.redeemed(world.now, command.attempt)
-    outcome = Outcome(**ids, body=permit_body(redeemed))
+    outcome = Outcome(**ids, body=_hand_over(world, redeemed))
     outcome.address = permit.address
     outcome.permits.append(redeemed)
     customer = world.customer(permit.customer_id)
@@ -133,12 +134,18 @@ def permit_body(permit: Permit) -> dict[str, Any]:
         "state": str(permit.state),
         "kind": permit.kind,
         "customer_id": permit.customer_id,
+        "items": [item_body(item) for item in permit.items],
         "granted_at": permit.granted_at,
         "send_by": permit.send_by,
         "redeemed_at": permit.redeemed_at,
         "settled_at": permit.settled_at,
         "provider_message_id": permit.provider_message_id,
     }
+
+
+def _hand_over(world: World, permit: Permit) -> dict[str, Any]:
+    """A redeemed permit, with the Message-ID to hand over."""
+    return permit_body(permit) | {"message_id": world.identity.message_id(permit.permit_id)}
 
 
 def _may_handle(caller: Caller, permit: Permit) -> bool:

@@ -22,7 +22,7 @@ def sender(service: Service) -> Client:
 
 
 def _is_replay(answer: Answer) -> bool:
-    return answer.headers.get("idempotent-replayed") == "true"
+    return bool(answer.headers.get("idempotent-replayed") == "true")
 
 
 def test_a_redeem_required_key_hears_its_grant_again(sender: Client, name: str) -> None:
@@ -224,7 +224,7 @@ def test_every_text_up_to_255_is_a_key(key: str, service: Service, name: str) ->
 
 
 def test_keys_are_kept_for_30_days(service: Service, sender: Client, name: str) -> None:
-    body = {"facts": []}
+    body: dict[str, Any] = {"facts": []}
     first = sender.post("/v1/facts", body, key=name).ok()
     service.advance(days=29, hours=23)
     kept = sender.post("/v1/facts", body, key=name).ok()

@@ -1,0 +1,1 @@
+"""Benchmarks as ratios: the ledger against a baseline that was measured in the same run."""

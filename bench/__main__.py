@@ -1,0 +1,68 @@
+"""`python -m bench`: measure every row in turn, print the ratios, and write bench/results.json."""
+
+import time
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from bench.load import wrk
+from bench.machine import description, fsync_ms, load_average
+from bench.report import Result, as_json, show, write_json
+from bench.rows import ROWS, Row
+from bench.stand import FULL, QUICK, Stand, open_stand
+
+RESULTS = Path(__file__).parent / "results.json"
+_PLAIN_WIDTH = 150
+_console = Console()
+if not _console.is_terminal:
+    _console.width = _PLAIN_WIDTH
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="One short round of each row, in about a minute.")
+@click.option("--only", "names", multiple=True, type=click.Choice([row.name for row in ROWS]))
+@click.option("--out", type=click.Path(path_type=Path), help="Where to write the JSON.")
+def main(quick: bool, names: tuple[str, ...], out: Path | None) -> None:
+    """Measure the ledger against baselines on this machine.
+
+    A full run writes bench/results.json; a quick one writes only where --out says.
+    """
+    pace = QUICK if quick else FULL
+    rows = [row for row in ROWS if not names or row.name in names]
+    if wrk() is None:
+        _console.print(
+            "wrk is not installed (apt-get install wrk): a Python client makes the load; it costs "
+            "both sides of a pair as much, so ratios come out nearer to 1.",
+            style="yellow",
+        )
+    with open_stand(pace) as stand:
+        results = [_measure(row, stand) for row in rows]
+    show(_console, results, pace)
+    path = out or (None if quick else RESULTS)
+    if path is not None:
+        write_json(path, description(), [as_json(result) for result in results])
+
+
+def _measure(row: Row, stand: Stand) -> Result:
+    """One row; one that cannot be measured does not keep the others from it."""
+    comparison = error = None
+    load, fsync = load_average(), fsync_ms()
+    started = time.monotonic()
+    with _console.status(f"measuring {row.what}"):
+        try:
+            comparison = row.measure(stand)
+        except (OSError, RuntimeError) as failure:
+            error = str(failure)
+    took = time.monotonic() - started
+    result = Result(row, comparison, error, took, load, fsync, stand.pace.quick)
+    outcome = f"{comparison.ratio.middle:.2f}" if comparison is not None else error
+    _console.print(
+        f"{row.name}: {outcome} (took {took:.0f} s, load average {load}, fsync {fsync} ms)",
+        style="dim",
+    )
+    return result
+
+
+if __name__ == "__main__":
+    main()

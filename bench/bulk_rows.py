@@ -1,0 +1,88 @@
+"""Rows about many decisions in one call, against hand-written SQL with a transaction per send."""
+
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from bench.fill import Client, Teller
+from bench.handwritten import Handwritten
+from bench.ratio import Comparison, Sample
+from bench.servers import Server
+from bench.stand import Stand
+
+_PER_CALL = 500
+_CONNECTIONS = 4
+_GRANTED = b'"status":201'
+_CLAIM_SECONDS = 60.0
+
+
+def batch(stand: Stand) -> Comparison:
+    """`POST /v1/permits/batch`: reminders for distinct invoices, 500 a call, 4 connections."""
+    by_hand = stand.once(Handwritten)
+    count = stand.pace.size(20_000, 4_000)
+
+    def ours(_: int) -> Sample:
+        first = stand.numbers(count)
+        stand.teller.invoices(first, count)
+        return _batches(stand, stand.ledger, first, count)
+
+    return stand.alternate(ours, by_hand.take, (by_hand.note,))
+
+
+def claim(stand: Stand) -> Comparison:
+    """`POST /v1/due/claim`, 500 customers a call, one connection: permits granted."""
+    by_hand = stand.once(Handwritten)
+    count = stand.pace.size(10_000, 2_000)
+    with stand.own_ledger() as server:
+        teller = Teller(server.url, server.key)
+
+        def ours(_: int) -> Sample:
+            teller.invoices(stand.numbers(count), count)
+            return _claims(stand, server, count)
+
+        return stand.alternate(ours, by_hand.take, (by_hand.note,))
+
+
+def reminders(first: int, count: int) -> bytes:
+    """The body of a batch of reminders for invoices `b<n>`."""
+    asked = [
+        {"kind": "reminder", "invoices": [f"b{n}"], "stage": "day-3"}
+        for n in range(first, first + count)
+    ]
+    return json.dumps({"requests": asked}).encode()
+
+
+def _batches(stand: Stand, server: Server, first: int, count: int) -> Sample:
+    """Decisions per second. Raises RuntimeError where one of them is not a grant."""
+    bodies = [reminders(n, _PER_CALL) for n in range(first, first + count, _PER_CALL)]
+
+    def ask(mine: list[bytes]) -> int:
+        client = Client(server.url, server.key)
+        texts = [client.expect(200, "POST", "/v1/permits/batch", body) for body in mine]
+        client.close()
+        return sum(text.count(_GRANTED) for text in texts)
+
+    with stand.counted(server) as cost, ThreadPoolExecutor(_CONNECTIONS) as pool:
+        started = time.perf_counter()
+        granted = sum(pool.map(ask, [bodies[n::_CONNECTIONS] for n in range(_CONNECTIONS)]))
+        seconds = time.perf_counter() - started
+    if granted != count:
+        raise RuntimeError(f"{count - granted} of {count} were refused, none should be")
+    return cost.sample(count / seconds, count)
+
+
+def _claims(stand: Stand, server: Server, count: int) -> Sample:
+    """Permits per second until everything that is due was claimed."""
+    client = Client(server.url, server.key)
+    body = json.dumps({"limit": _PER_CALL}).encode()
+    granted = 0
+    with stand.counted(server) as cost:
+        started = time.perf_counter()
+        while granted < count:
+            text = client.expect(200, "POST", "/v1/due/claim", body)
+            granted += text.count(b'"state":"granted"')
+            if time.perf_counter() - started > _CLAIM_SECONDS:
+                raise RuntimeError(f"only {granted} of {count} were claimed")
+        seconds = time.perf_counter() - started
+    client.close()
+    return cost.sample(granted / seconds, granted)

@@ -1,0 +1,107 @@
+"""What the machine did: CPU seconds and memory of processes, its load, and what it is."""
+
+import os
+import platform
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+_QUIET_SHARE = 0.12
+_LOOK_SECONDS = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """CPU seconds since a process tree started: of the service, and of PostgreSQL."""
+
+    service: float
+    postgres: float
+
+    def since(self, before: "Spent") -> "Spent":
+        """What was spent in between."""
+        return Spent(self.service - before.service, self.postgres - before.postgres)
+
+
+def cpu_seconds(service: int | None, postmaster: int | None) -> Spent:
+    """CPU seconds of one process, and of PostgreSQL with its backends, living and ended."""
+    return Spent(
+        _own(psutil.Process(service)) if service is not None else 0.0,
+        _with_children(psutil.Process(postmaster)) if postmaster is not None else 0.0,
+    )
+
+
+def resident_bytes(pid: int) -> int:
+    """The memory of a process that is in RAM."""
+    resident: int = psutil.Process(pid).memory_info().rss
+    return resident
+
+
+def wait_until_quiet(service: int | None, postmaster: int | None, at_most: float = 20.0) -> bool:
+    """Wait until both processes idle: what one load left to do must not slow the next one down.
+
+    False where they were still busy after `at_most` seconds.
+    """
+    give_up = time.monotonic() + at_most
+    before = cpu_seconds(service, postmaster)
+    while time.monotonic() < give_up:
+        time.sleep(_LOOK_SECONDS)
+        now = cpu_seconds(service, postmaster)
+        spent = now.since(before)
+        if spent.service + spent.postgres < _QUIET_SHARE * _LOOK_SECONDS:
+            return True
+        before = now
+    return False
+
+
+def load_average() -> float:
+    """How many processes wanted a CPU in the last minute, on average."""
+    return round(os.getloadavg()[0], 2)
+
+
+def fsync_ms(tries: int = 20) -> float:
+    """How long the disk takes to keep one small write: the least that a commit can cost."""
+    with tempfile.TemporaryFile() as file:
+        started = time.perf_counter()
+        for _ in range(tries):
+            file.write(b"x" * 512)
+            file.flush()
+            os.fsync(file.fileno())
+        return round((time.perf_counter() - started) / tries * 1000, 3)
+
+
+def description() -> dict[str, object]:
+    """What the numbers were measured on."""
+    return {
+        "cpu": _cpu_model(),
+        "cores": os.cpu_count(),
+        "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+    }
+
+
+def _own(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
+def _with_children(process: psutil.Process) -> float:
+    """A backend that ended counts on in its parent's times of children."""
+    times = process.cpu_times()
+    total = float(times.user + times.system + times.children_user + times.children_system)
+    for child in process.children(recursive=True):
+        try:
+            total += _own(child)
+        except psutil.NoSuchProcess:
+            continue
+    return total
+
+
+def _cpu_model() -> str:
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.machine()

@@ -1,0 +1,63 @@
+"""The table of rows: what is measured, against what, and what the ratio must reach."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bench import bulk_rows, permit_rows
+from bench.ratio import Comparison, Goal
+from bench.stand import Stand
+
+EMPTY = "an empty FastAPI endpoint, same models and server settings"
+BY_HAND = "hand-written SQL, one transaction per send, 32 connections"
+
+AS_FAST = Goal(must=0.50, aim=0.75, more=True)
+AS_SLOW = Goal(must=1.5, aim=1.1, more=False)
+BULK = Goal(must=1.5, aim=3.0, more=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table; `unit` is that of ours and of the baseline."""
+
+    name: str
+    what: str
+    baseline: str
+    unit: str
+    goal: Goal
+    measure: Callable[[Stand], Comparison]
+    judged_when_quick: bool = True
+    """False where a quick run measures another size, so that the goal does not apply."""
+
+
+ROWS: tuple[Row, ...] = (
+    Row("permits", "permits, 64 connections", EMPTY, "1/s", AS_FAST, permit_rows.permits),
+    Row(
+        "latency",
+        "permit p50, 1 connection",
+        EMPTY,
+        "ms",
+        Goal(must=6.0, aim=4.0, more=False),
+        permit_rows.latency,
+    ),
+    Row("batch", "permits/batch, 500 a call", BY_HAND, "1/s", BULK, bulk_rows.batch),
+    Row("claim", "due/claim, 500 a call", BY_HAND, "1/s", BULK, bulk_rows.claim),
+    Row(
+        "denials",
+        "denials of repeats, 64 connections",
+        EMPTY,
+        "1/s",
+        Goal(must=0.85, aim=1.0, more=True),
+        permit_rows.denials,
+    ),
+    Row("replies", "reply permits", EMPTY, "1/s", AS_FAST, permit_rows.replies),
+    Row("mixed", "a mix of kinds, 1/4 denied", EMPTY, "1/s", AS_FAST, permit_rows.mixed),
+    Row(
+        "permits-keyed",
+        "permits with Idempotency-Key",
+        EMPTY,
+        "1/s",
+        AS_FAST,
+        permit_rows.permits_keyed,
+    ),
+    Row("permits-cold", "permits, cold memory", EMPTY, "1/s", AS_FAST, permit_rows.permits_cold),
+)

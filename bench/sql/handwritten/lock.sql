@@ -1,0 +1,1 @@
+SELECT 1 FROM customers WHERE customer_id = %(customer)s FOR UPDATE

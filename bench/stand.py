@@ -1,0 +1,205 @@
+"""What the rows share: a PostgreSQL, a ledger, the empty endpoint, and how pairs are taken."""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from bench.fill import Teller
+from bench.load import Load, Stream, run_load
+from bench.machine import Spent, cpu_seconds, wait_until_quiet
+from bench.ratio import Comparison, Pair, Sample
+from bench.servers import Postgres, Server, running_empty, running_ledger, running_postgres
+
+Part = TypeVar("Part")
+Take = Callable[[int], Sample]
+"""Measures one side of a round, given the number of the round."""
+
+_WARM_UP = '{"kind":"notification","customer_id":"warm-{n}","event_type":"shipped","event_id":"1"}'
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How thorough a run is: rounds per row, seconds per load."""
+
+    quick: bool
+    rounds: int
+    seconds: int
+
+    def size(self, full: int, quick: int) -> int:
+        """A number that a quick run makes smaller."""
+        return quick if self.quick else full
+
+
+QUICK = Pace(True, 1, 1)
+FULL = Pace(False, 3, 4)
+
+
+class Stand:
+    """Starts what a row needs when it is first needed; everything is ended and thrown away."""
+
+    def __init__(self, pace: Pace, stack: ExitStack, folder: Path) -> None:
+        self.pace = pace
+        self._stack = stack
+        self._folder = folder
+        self._most_per_second = 0
+        self._numbers = 1
+        self._databases = 0
+        self._parts: dict[Any, Any] = {}
+
+    @cached_property
+    def postgres(self) -> Postgres:
+        """The one PostgreSQL of the run."""
+        return self._stack.enter_context(running_postgres(self._folder / "postgres"))
+
+    @cached_property
+    def ledger(self) -> Server:
+        """A ledger that was used a little before."""
+        server = self._stack.enter_context(self.own_ledger())
+        self._most_per_second = int(2 * self._warm_up(server))
+        return server
+
+    @property
+    def most_per_second(self) -> int:
+        """About twice as many permits as the ledger gives in a second, so that no load runs out."""
+        _ = self.ledger
+        return self._most_per_second
+
+    @most_per_second.setter
+    def most_per_second(self, value: int) -> None:
+        self._most_per_second = value
+
+    @cached_property
+    def empty(self) -> Server:
+        """The endpoint that decides nothing, warmed up alike."""
+        server = self._stack.enter_context(running_empty(self._folder / "empty"))
+        self._warm_up(server)
+        return server
+
+    @cached_property
+    def teller(self) -> Teller:
+        """Tells the shared ledger of invoices."""
+        return Teller(self.ledger.url, self.ledger.key)
+
+    def once(self, make: "Callable[[Stand], Part]") -> Part:
+        """What `make` gives for this stand; made once, for all rows that use it."""
+        if make not in self._parts:
+            self._parts[make] = make(self)
+        part: Part = self._parts[make]
+        return part
+
+    @contextmanager
+    def own_ledger(self, *options: str, conninfo: str | None = None) -> Iterator[Server]:
+        """Another ledger: on a fresh database, or once more on one that was used before."""
+        folder = self.own_folder()
+        conninfo = conninfo or self.own_database()
+        with running_ledger(conninfo, folder, *options) as server:
+            yield server
+
+    def own_database(self) -> str:
+        """A fresh, empty database on the one PostgreSQL."""
+        self._databases += 1
+        return self.postgres.database(f"bench_{self._databases}")
+
+    def own_folder(self) -> Path:
+        """A fresh folder."""
+        return Path(tempfile.mkdtemp(dir=self._folder))
+
+    def numbers(self, count: int) -> int:
+        """The first of so many numbers that no other part of the run uses."""
+        first = self._numbers
+        self._numbers += count
+        return first
+
+    def alternate(self, ours: Take, baseline: Take, notes: tuple[str, ...] = ()) -> Comparison:
+        """Measure in turn, the other side first in every other round: A B, B A, A B."""
+        pairs = []
+        for number in range(self.pace.rounds):
+            if number % 2:
+                theirs = baseline(number)
+                pairs.append(Pair(ours(number), theirs))
+            else:
+                mine = ours(number)
+                pairs.append(Pair(mine, baseline(number)))
+        told = [note for pair in pairs for note in (*pair.ours.notes, *pair.baseline.notes)]
+        return Comparison(pairs, list(dict.fromkeys((*notes, *told))))
+
+    def load(self, server: Server, stream: Stream, connections: int) -> tuple[Load, Sample]:
+        """Run a load on a quiet machine; the sample's value is answers per second."""
+        with self.counted(server) as cost:
+            load = run_load(server.url, server.key, stream, connections, self.pace.seconds)
+        notes = (f"{load.broken} connections broke",) if load.broken else ()
+        return load, cost.sample(load.per_second, load.requests, load.p50_ms, load.p99_ms, notes)
+
+    @contextmanager
+    def counted(self, server: Server | None, postgres: bool | None = None) -> Iterator["Cost"]:
+        """What a block costs in CPU seconds, from quiet to quiet.
+
+        PostgreSQL is counted for a ledger, unless `postgres` says otherwise.
+        """
+        service = server.pid if server is not None else None
+        counts = bool(server and server.conninfo) if postgres is None else postgres
+        postmaster = self.postgres.pid if counts else None
+        everything = [service, self.ledger.pid if "ledger" in self.__dict__ else None]
+        quiet = all(wait_until_quiet(pid, self._postmaster()) for pid in everything)
+        cost = Cost(quiet)
+        before = cpu_seconds(service, postmaster)
+        yield cost
+        after = cpu_seconds(service, postmaster)
+        cost.during = after.since(before)
+        wait_until_quiet(service, self._postmaster())
+        cost.later = cpu_seconds(service, postmaster).since(after)
+
+    def _postmaster(self) -> int | None:
+        return self.postgres.pid if "postgres" in self.__dict__ else None
+
+    def _warm_up(self, server: Server) -> float:
+        """Let everything be used once; answers per second."""
+        stream = Stream((_WARM_UP,), first=self.numbers(50_000))
+        return run_load(server.url, server.key, stream, 64, 1).per_second
+
+
+class Cost:
+    """CPU seconds of a block: while it ran, and after it until everything was quiet."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.during = self.later = Spent(0.0, 0.0)
+        self._quiet = quiet
+
+    def sample(
+        self,
+        value: float,
+        requests: int,
+        p50_ms: float | None = None,
+        p99_ms: float | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> Sample:
+        """A sample of this block, which answered so many requests."""
+        per = 1000 / max(requests, 1)
+        if not self._quiet:
+            notes = (*notes, "started while something of an earlier load was still at work")
+        return Sample(
+            value,
+            requests,
+            p50_ms,
+            p99_ms,
+            self.during.service * per,
+            self.during.postgres * per,
+            (self.later.service + self.later.postgres) * per,
+            notes,
+        )
+
+
+@contextmanager
+def open_stand(pace: Pace) -> Iterator[Stand]:
+    """A stand for the length of the block; its processes are ended and its data is removed."""
+    folder = Path(tempfile.mkdtemp(prefix="ledger-bench-"))
+    try:
+        with ExitStack() as stack:
+            yield Stand(pace, stack, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -59,8 +59,9 @@ class Problem(StrEnum):
 class Verification:
     """What verify() found.
 
-    `head_position` and `head_hash` are of the last good event: the end of the log where all is
-    well, and where a later run may start. `checked` counts the good events of this run.
+    `head_position` and `head_hash` are of the last good event: the end of what was checked where
+    all is well, and where a later run may start. `checked` counts the good events of this run.
+    `end` is the last position of the log as this run found it.
     """
 
     ok: bool
@@ -69,6 +70,12 @@ class Verification:
     checked: int
     head_position: int
     head_hash: bytes
+    end: int
+
+    @property
+    def complete(self) -> bool:
+        """Was the log checked to its end, as it was found?"""
+        return self.ok and self.head_position >= self.end
 
 
 class _Bad(Exception):
@@ -85,15 +92,16 @@ def verify(
     *,
     start: Checkpoint | None = None,
     against: Sequence[Checkpoint] = (),
+    limit: int | None = None,
     progress: Callable[[Checkpoint, int], None] | None = None,
 ) -> Verification:
     """Check every event from `start` (by default the first) to the end of the log as it is now.
 
-    Memory stays bounded. `progress` is called after each page with the event reached, which can
-    be the `start` of a later run, and the last position that will be checked. Every checkpoint
-    in `against`, and `start` itself, must still be in the log: the chain of a log that was
-    rewritten throughout is whole, and only a checkpoint kept elsewhere tells. Raises
-    psycopg.Error where the database does not answer.
+    Memory stays bounded; at most `limit` events are checked, where one is given. `progress` is
+    called after each page with the event reached, which can be the `start` of a later run, and the
+    last position of the log. Every checkpoint in `against`, and `start` itself, must still be in
+    the log: the chain of a log that was rewritten throughout is whole, and only a checkpoint kept
+    elsewhere tells. Raises psycopg.Error where the database does not answer.
     """
     chain = _Chain(start or Checkpoint(0, GENESIS))
     found: list[_Bad] = []
@@ -104,8 +112,9 @@ def verify(
         try:
             if first < 1:
                 raise _Bad(first, Problem.OUT_OF_PLACE)
-            for page in range(chain.position, last, PAGE):
-                _check_page(db, chain, min(page + PAGE, last))
+            upto = last if limit is None else min(last, chain.position + limit)
+            for page in range(chain.position, upto, PAGE):
+                _check_page(db, chain, min(page + PAGE, upto))
                 if progress is not None:
                     progress(Checkpoint(chain.position, chain.hash), last)
         except _Bad as bad:
@@ -120,7 +129,16 @@ def verify(
         checked=chain.checked,
         head_position=chain.position,
         head_hash=chain.hash,
+        end=last,
     )
+
+
+def stored_checkpoint(conninfo: str, position: int) -> Checkpoint | None:
+    """What the database itself says of a position, None where nothing stands there."""
+    with psycopg.connect(conninfo, autocommit=True, options=_SESSION) as db:
+        wanted = {"positions": [position]}
+        row = db.execute(statement("audit", "hashes"), wanted).fetchone()
+    return Checkpoint(row[0], bytes(row[1])) if row is not None else None
 
 
 class _Chain:

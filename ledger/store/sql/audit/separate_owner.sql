@@ -1,0 +1,46 @@
+-- Gives what must only grow (the log, the decisions, the policies) to an owner that nobody connects
+-- as, so that the ledger's own role can add to it and can change neither it nor the rules that guard
+-- it. Run by a superuser in the ledger's database after each `migrate`, any number of times. The
+-- settings ledger.app and ledger.owner name the two roles.
+DO $$
+DECLARE
+    app constant text := current_setting('ledger.app');
+    owner constant text := current_setting('ledger.owner');
+    found record;
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = owner) THEN
+        EXECUTE format('CREATE ROLE %I NOLOGIN', owner);
+    END IF;
+    IF pg_has_role(app, owner, 'MEMBER') THEN
+        RAISE EXCEPTION 'role % is a member of %, or a superuser: it could do what the owner can', app, owner;
+    END IF;
+    -- Whoever owns a schema may drop what is in it.
+    EXECUTE format('ALTER DATABASE %I OWNER TO %I', current_database(), owner);
+    EXECUTE format('ALTER SCHEMA public OWNER TO %I', owner);
+    EXECUTE format('GRANT CONNECT, CREATE, TEMPORARY ON DATABASE %I TO %I', current_database(), app);
+    EXECUTE format('GRANT USAGE, CREATE ON SCHEMA public TO %I', app);
+    FOR found IN
+        SELECT c.oid::regclass AS name,
+            c.relname IN ('events', 'decisions', 'policies') OR EXISTS (
+                SELECT FROM pg_inherits i WHERE i.inhrelid = c.oid AND i.inhparent = 'public.decisions'::regclass
+            ) AS only_grows
+        FROM pg_class c
+        WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
+    LOOP
+        EXECUTE format('ALTER TABLE %s OWNER TO %I', found.name, CASE WHEN found.only_grows THEN owner ELSE app END);
+        IF found.only_grows THEN
+            EXECUTE format('REVOKE ALL ON %s FROM PUBLIC, %I', found.name, app);
+            EXECUTE format('GRANT SELECT, INSERT ON %s TO %I', found.name, app);
+        END IF;
+    END LOOP;
+    FOR found IN
+        SELECT p.oid::regprocedure AS name, p.proname IN ('refuse_change', 'ensure_decision_part') AS guards
+        FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace
+    LOOP
+        EXECUTE format('ALTER FUNCTION %s OWNER TO %I', found.name, CASE WHEN found.guards THEN owner ELSE app END);
+    END LOOP;
+    -- It makes the decisions' next month, which only their owner may.
+    ALTER FUNCTION public.ensure_decision_part(timestamptz) SECURITY DEFINER SET search_path = public, pg_temp;
+    REVOKE ALL ON FUNCTION public.ensure_decision_part(timestamptz) FROM PUBLIC;
+    EXECUTE format('GRANT EXECUTE ON FUNCTION public.ensure_decision_part(timestamptz) TO %I', app);
+END $$;

@@ -15,7 +15,18 @@ from api.paging import Pager
 from api.problems import install_problem_handlers
 from api.recent_time import RecentTime
 from api.refreshing import Refresher
-from api.routes import control, due, facts, journal, keys, people, permits, service, webhooks
+from api.routes import (
+    audit,
+    control,
+    due,
+    facts,
+    journal,
+    keys,
+    people,
+    permits,
+    service,
+    webhooks,
+)
 from api.settings import Settings
 from api.supervision import Supervisor
 from api.sweeping import sweep
@@ -78,6 +89,8 @@ def build_app(settings: Settings, conninfo: str, test_clock: bool) -> ASGIApp:
     )
     install_problem_handlers(app)
     for module in (permits, facts, due, webhooks, people, control, journal, keys, service):
+        app.include_router(module.router)
+    for module in (audit,):
         app.include_router(module.router)
     app.include_router(facts.invoices)
     return HotPath(app, app.state, settings.max_body)

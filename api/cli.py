@@ -8,6 +8,7 @@ import click
 from psycopg import AsyncConnection
 from rich.progress import Progress
 
+from api.cli_audit import audit_group, erase_command
 from api.cli_sends import sends_group
 from api.cli_session import (
     clear_errors,
@@ -39,6 +40,8 @@ def main() -> None:
 
 main.add_command(sends_group)
 main.add_command(webhooks_group)
+main.add_command(audit_group)
+main.add_command(erase_command)
 
 
 @main.command("serve")

@@ -115,6 +115,13 @@ ROUTES = (
     Route("GET", "/v1/decisions", _PEOPLE),
     Route("GET", "/v1/decisions/{decision_id}", _PEOPLE, f"/v1/decisions/{_PERMIT}"),
     Route("GET", "/v1/events", _PEOPLE),
+    Route("GET", "/v1/audit/verify", _PEOPLE),
+    Route(
+        "POST",
+        "/v1/customers/{customer_id}/erase",
+        ("operate",),
+        "/v1/customers/none/erase",
+    ),
     Route("GET", "/v1/projections", _PEOPLE),
     Route(
         "POST",

@@ -155,9 +155,20 @@ def _csv_rows(file: BinaryIO, columns: Columns) -> Iterator[RawRow]:
     csv.field_size_limit(_LONGEST_FIELD)
     # What is not UTF-8 makes its own row unusable, not the whole file.
     text = io.TextIOWrapper(file, "utf-8-sig", "surrogateescape", newline="")
-    reader = csv.reader(text)
     try:
-        header = next(reader, None)
+        reader = csv.reader(text)
+        header = _header(reader, columns)
+        while (row := _csv_row(reader, header)) is not None:
+            if row.columns or row.trouble is not None:
+                yield row
+    finally:
+        # The file is the caller's to close.
+        text.detach()
+
+
+def _header(reader: Any, columns: Columns) -> list[str]:
+    try:
+        header: list[str] | None = next(reader, None)
     except csv.Error as error:
         raise BadLog(f"the first line cannot be read: {error}") from None
     if not header:
@@ -167,21 +178,20 @@ def _csv_rows(file: BinaryIO, columns: Columns) -> Iterator[RawRow]:
         # A file without a header has a customer's row in its place.
         there = without_addresses(", ".join(header))
         raise BadLog(f"there is no column {', '.join(missing)}; there are {there}")
-    while True:
-        try:
-            values = next(reader, None)
-        except csv.Error as error:
-            yield RawRow(reader.line_num, {}, f"it cannot be read: {error}")
-            continue
-        if values is None:
-            return
-        if not values:
-            continue
-        if len(values) != len(header):
-            trouble = f"it has {len(values)} columns, not {len(header)}"
-            yield RawRow(reader.line_num, {}, trouble)
-            continue
-        yield RawRow(reader.line_num, dict(zip(header, values, strict=True)))
+    return header
+
+
+def _csv_row(reader: Any, header: list[str]) -> RawRow | None:
+    """The next row, one without columns for an empty line, None at the end."""
+    try:
+        values: list[str] | None = next(reader, None)
+    except csv.Error as error:
+        return RawRow(reader.line_num, {}, f"it cannot be read: {error}")
+    if values is None:
+        return None
+    if values and len(values) != len(header):
+        return RawRow(reader.line_num, {}, f"it has {len(values)} columns, not {len(header)}")
+    return RawRow(reader.line_num, dict(zip(header, values, strict=bool(values))))
 
 
 def _json_rows(file: BinaryIO) -> Iterator[RawRow]:

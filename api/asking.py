@@ -1,4 +1,4 @@
-"""One request for a permit from bytes to answer: the hot path, without dependency injection (D4)."""
+"""One request for a permit from bytes to answer: the hot path (D4)."""
 
 from typing import Any
 

@@ -1,6 +1,5 @@
 """Idempotency-Key: scope and fingerprint of a request, and stored answers of writes (contract)."""
 
-import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager

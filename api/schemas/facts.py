@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from api.schemas.fields import (
     Amount,
@@ -205,7 +205,7 @@ FACT_DATA: dict[str, type[Body]] = {
 class CloudEvent(Body):
     """The envelope of a fact (CloudEvents 1.0); extension attributes are taken and unused."""
 
-    model_config = {"extra": "allow"}
+    model_config = ConfigDict(extra="allow")
 
     id: Id
     source: Id

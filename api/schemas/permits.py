@@ -264,8 +264,8 @@ class Permit(Body):
     kind: str
     customer_id: str
     to: str | None = None
-    items: list[PermitItem] = []
-    withheld: list[WithheldItem] = []
+    items: Annotated[list[PermitItem], Field(default_factory=list)]
+    withheld: Annotated[list[WithheldItem], Field(default_factory=list)]
     granted_at: Instant
     send_by: Instant
     redeemed_at: Instant | None = None

@@ -1,1 +1,1 @@
-"""Takes requests to answers: the commands, the decision about one, and the engine that commits many."""
+"""Takes requests to answers: commands, the decision about one, the engine that commits many."""

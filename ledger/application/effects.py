@@ -1,4 +1,4 @@
-"""What a decision wants done: events, look-ups to claim, alerts to raise, and the answer to give."""
+"""What a decision wants done: events, look-ups to claim, alerts to raise, the answer to give."""
 
 from dataclasses import dataclass, field
 from typing import Any, TypedDict, Unpack

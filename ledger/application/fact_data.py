@@ -28,10 +28,10 @@ class InvoiceObserved:
     total: int
     amount_remaining: int
     status: Status
-    email: Address | None | Unset = UNSET
-    issued_on: date | None | Unset = UNSET
-    due_on: date | None | Unset = UNSET
-    time_zone: str | None | Unset = UNSET
+    email: Address | Unset | None = UNSET
+    issued_on: date | Unset | None = UNSET
+    due_on: date | Unset | None = UNSET
+    time_zone: str | Unset | None = UNSET
     observed_at: datetime | None = None
     version: int | None = None
 

@@ -1,4 +1,4 @@
-"""What a decision may see: the aggregates and look-ups that were loaded, the time and the policy."""
+"""What a decision may see: aggregates and look-ups that were loaded, the time and the policy."""
 
 from dataclasses import dataclass, field
 from datetime import datetime

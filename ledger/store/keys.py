@@ -78,21 +78,21 @@ async def list_keys(
 ) -> list[KeyRecord]:
     """Keys in the order of their ids, revoked ones included."""
     cursor = await connection.execute(statement("keys", "list"), {"limit": limit, "after": after})
-    return [
-        KeyRecord(
-            key_id,
-            name,
-            tuple(scopes),
-            "required" if redeem_required else "optional",
-            tuple(intents) if intents is not None else None,
-            "transactional" if transactional else "outreach",
-            created_at,
-            revoked_at,
-        )
-        for key_id, name, scopes, redeem_required, intents, transactional, created_at, revoked_at in (
-            await cursor.fetchall()
-        )
-    ]
+    return [_record(row) for row in await cursor.fetchall()]
+
+
+def _record(row: tuple[Any, ...]) -> KeyRecord:
+    key_id, name, scopes, redeem_required, intents, transactional, created_at, revoked_at = row
+    return KeyRecord(
+        key_id,
+        name,
+        tuple(scopes),
+        "required" if redeem_required else "optional",
+        tuple(intents) if intents is not None else None,
+        "transactional" if transactional else "outreach",
+        created_at,
+        revoked_at,
+    )
 
 
 async def find_key(connection: AsyncConnection[Any], secret: str) -> Caller | None:

@@ -1,4 +1,4 @@
-"""Facts about a ledger as a whole: its secret's check value, its test clock, the policies it used."""
+"""Facts about a ledger as a whole: its secret's check value, its test clock, its policies."""
 
 import hashlib
 import hmac
@@ -11,7 +11,7 @@ from ledger.store.statements import statement
 
 
 class WrongSecret(Exception):
-    """LEDGER_SECRET is not the one that this database was set up with: fingerprints would differ."""
+    """LEDGER_SECRET is not the one that this database was set up with: no fingerprint would fit."""
 
 
 class RealHistory(Exception):

@@ -40,7 +40,7 @@ def customer_of_address(world: World, outcome: Outcome, address: Address) -> str
 
 
 def note_invoice_address(
-    world: World, outcome: Outcome, customer_id: str, email: Address | None | Unset, at: datetime
+    world: World, outcome: Outcome, customer_id: str, email: Address | Unset | None, at: datetime
 ) -> None:
     """The address on an invoice becomes the customer's preferred one; null takes it off."""
     if isinstance(email, Unset):

@@ -37,6 +37,13 @@ def postgres() -> Iterator[str]:
         yield conninfo
 
 
+@pytest.fixture(scope="session")
+def durable_postgres() -> Iterator[str]:
+    """The conninfo of a server that keeps what it commits: without it no guard check passes."""
+    with running_postgres(wanted_postgres() or "embedded") as conninfo:
+        yield conninfo
+
+
 @pytest.fixture
 def empty_database(postgres: str) -> Iterator[str]:
     """The conninfo of a new database without any table."""

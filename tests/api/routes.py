@@ -109,6 +109,25 @@ ROUTES = (
         ("operate",),
         body=_WHY | {"scope": "kind:digest", "guard_check_id": "none"},
     ),
+    Route("POST", "/v1/control/guard-check", ("operate",)),
+    Route(
+        "POST",
+        "/v1/incidents",
+        ("operate",),
+        body={
+            "title": "t",
+            "cause": "c",
+            "from": "2026-01-01T00:00:00Z",
+            "to": "1999-01-01T00:00:00Z",
+        },
+    ),
+    Route("GET", "/v1/incidents", _PEOPLE),
+    Route("GET", "/v1/incidents/{incident_id}", _PEOPLE, "/v1/incidents/none"),
+    Route("GET", "/v1/incidents/{incident_id}/affected", _PEOPLE, "/v1/incidents/none/affected"),
+    Route("GET", "/v1/incidents/{incident_id}/report", _PEOPLE, "/v1/incidents/none/report"),
+    Route(
+        "POST", "/v1/incidents/{incident_id}/close", ("operate",), "/v1/incidents/none/close", {}
+    ),
     Route("POST", "/v1/test-clock", ("operate",), body={"now": "1970-01-01T00:00:00Z"}),
     Route("GET", "/v1/alerts", _PEOPLE),
     Route("POST", "/v1/alerts/{alert_id}/ack", ("operate",), "/v1/alerts/999999999/ack"),

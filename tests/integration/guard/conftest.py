@@ -4,18 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.postgres import fresh_database, running_postgres
-
-
-@pytest.fixture(scope="package")
-def durable_postgres() -> Iterator[str]:
-    """The conninfo of a server with fsync on."""
-    with running_postgres("embedded") as conninfo:
-        yield conninfo
+from tests.support.postgres import fresh_database
 
 
 @pytest.fixture
 def durable_database(durable_postgres: str) -> Iterator[str]:
-    """The conninfo of a new, empty database on it."""
+    """The conninfo of a new, empty database on a server with fsync on."""
     with fresh_database(durable_postgres) as conninfo:
         yield conninfo

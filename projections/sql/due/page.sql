@@ -1,19 +1,25 @@
 -- Customers with something newly due, those who wait longest first; each customer stands where the
--- first of their invoices does.
-SELECT head.as_of, listed.*
+-- first of their listed invoices does.
+SELECT head.as_of, picked.due_at, picked.debtor_id, a.email, picked.code, picked.available_at, v.invoices
 FROM (
     SELECT min(g.position) AS as_of
     FROM projections p JOIN projection_generations g USING (partition, name, generation)
     WHERE p.partition = 0 AND p.name IN ('customers', 'invoices')
 ) head
 LEFT JOIN LATERAL (
-    SELECT page.due_at, page.debtor_id, a.email, w.code, w.available_at, v.invoices
+    SELECT page.due_at, page.debtor_id, c.addresses[1] AS fingerprint, w.code, w.available_at
     FROM (
         SELECT DISTINCT ON (i.due_at, i.debtor_id) i.due_at, i.debtor_id
-        FROM invoices i
+        FROM invoices i CROSS JOIN policy p
         WHERE i.due_at <= %(now)s
             AND (i.due_at, i.debtor_id) > (%(after_at)s::timestamptz, %(after_id)s)
-            AND i.due_at = (SELECT min(j.due_at) FROM invoices j WHERE j.debtor_id = i.debtor_id)
+            AND due_stage(i, p, %(now)s) = coalesce(%(stage)s, due_stage(i, p, %(now)s))
+            AND i.due_at = (
+                SELECT j.due_at FROM invoices j
+                WHERE j.debtor_id = i.debtor_id AND j.due_at <= %(now)s
+                    AND due_stage(j, p, %(now)s) = coalesce(%(stage)s, due_stage(j, p, %(now)s))
+                ORDER BY j.due_at LIMIT 1
+            )
         ORDER BY i.due_at, i.debtor_id
     ) page
     LEFT JOIN LATERAL (
@@ -43,33 +49,27 @@ LEFT JOIN LATERAL (
         SELECT NULL, NULL
         LIMIT 1
     ) w
-    CROSS JOIN LATERAL (
-        SELECT json_agg(
-            json_build_object(
-                'invoice_id', i.invoice_id, 'cycle', i.cycle, 'stage', s.stage,
-                'days_past_due', (%(now)s AT TIME ZONE i.zone)::date - i.starts_on,
-                'amount_remaining', i.balance, 'currency', i.currency)
-            ORDER BY i.due_at, i.invoice_id) AS invoices
-        FROM invoices i
-        CROSS JOIN policy p
-        CROSS JOIN LATERAL (
-            SELECT p.stage_names[rung] AS stage, coalesce(rung = ANY (i.refused_rungs), false) AS refused
-            FROM unnest(i.rungs) rung
-            WHERE i.starts_on + p.stage_days[rung] <= (%(now)s AT TIME ZONE i.zone)::date
-            ORDER BY CASE p.catch_up WHEN 'highest' THEN -rung ELSE rung END
-            LIMIT 1
-        ) s
-        WHERE i.debtor_id = page.debtor_id AND i.due_at <= %(now)s AND NOT s.refused
-            AND (%(stage)s::text IS NULL OR s.stage = %(stage)s)
-    ) v
-    LEFT JOIN LATERAL (
-        SELECT a.address AS email FROM contacts a
-        WHERE a.partition = 0 AND a.fingerprint = c.addresses[1]
-        ORDER BY (a.customer_id = page.debtor_id) DESC, a.customer_id
-        LIMIT 1
-    ) a ON true
-    WHERE v.invoices IS NOT NULL AND (w.code IS NULL OR NOT %(ready)s)
+    WHERE w.code IS NULL OR NOT %(ready)s
     ORDER BY page.due_at, page.debtor_id
     LIMIT %(limit)s
-) listed ON true
-ORDER BY listed.due_at, listed.debtor_id
+) picked ON true
+LEFT JOIN LATERAL (
+    SELECT json_agg(
+        json_build_object(
+            'invoice_id', i.invoice_id, 'cycle', i.cycle, 'stage', s.stage,
+            'days_past_due', (%(now)s AT TIME ZONE i.zone)::date - i.starts_on,
+            'amount_remaining', i.balance, 'currency', i.currency)
+        ORDER BY i.due_at, i.invoice_id) AS invoices
+    FROM invoices i
+    CROSS JOIN policy p
+    CROSS JOIN LATERAL (SELECT due_stage(i, p, %(now)s) AS stage OFFSET 0) s
+    WHERE i.debtor_id = picked.debtor_id AND i.due_at <= %(now)s
+        AND s.stage = coalesce(%(stage)s, s.stage)
+) v ON true
+LEFT JOIN LATERAL (
+    SELECT a.address AS email FROM contacts a
+    WHERE a.partition = 0 AND a.fingerprint = picked.fingerprint
+    ORDER BY (a.customer_id = picked.debtor_id) DESC, a.customer_id
+    LIMIT 1
+) a ON true
+ORDER BY picked.due_at, picked.debtor_id

@@ -187,6 +187,24 @@ BEGIN
     RETURN i;
 END $$;
 
+-- The stage that is due at an instant from `due_at` on; null while it waits for a human. Under
+-- `highest` that is the highest one reached, under `next` the lowest.
+CREATE FUNCTION due_stage(i invoices, p policy, instant timestamptz) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+DECLARE
+    age integer := (instant AT TIME ZONE i.zone)::date - i.starts_on;
+    place integer := CASE p.catch_up WHEN 'next' THEN 1 ELSE cardinality(i.rungs) END;
+BEGIN
+    WHILE place > 1 AND p.stage_days[i.rungs[place]] > age LOOP
+        place := place - 1;
+    END LOOP;
+    IF i.refused_rungs IS NOT NULL AND i.rungs[place] = ANY (i.refused_rungs) THEN
+        RETURN NULL;
+    END IF;
+    RETURN p.stage_names[i.rungs[place]];
+END $$;
+
 -- An invoice after some of its events, oldest first; null for one whose beginning was taken out.
 CREATE FUNCTION fold_invoice(
     i invoices, id uuid, entries log_entry[], p policy, any_merged boolean

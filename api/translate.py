@@ -38,7 +38,7 @@ from ledger.application.permit_subjects import (
 from ledger.application.world import Identity
 from ledger.domain.automatic import automatic_reason
 from ledger.domain.balance import PaymentState, Status
-from ledger.domain.identity import Address, fingerprint
+from ledger.domain.identity import Address, fingerprint, message_name
 
 
 class Translator:
@@ -150,8 +150,9 @@ def _aliases(data: shapes.ThreadMessageData) -> tuple[str, ...]:
     """The mail's own Message-ID, where the message goes by another id of its mail system."""
     given = (text for name, text in (data.headers or {}).items() if name.lower() == "message-id")
     header = next(given, "").strip()
-    fit = 0 < len(header) <= 255 and header.isprintable() and header != data.message_id
-    return (header,) if fit else ()
+    fit = 0 < len(header) <= 255 and header.isprintable()
+    name = message_name(header)
+    return (name,) if fit and name != data.message_id else ()
 
 
 def _plain_fact(type_: str, data: Any) -> FactData:

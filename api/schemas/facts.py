@@ -14,6 +14,7 @@ from api.schemas.fields import (
     Id,
     Instant,
     Kind,
+    MessageId,
     Metadata,
     SignedAmount,
     TimeZone,
@@ -94,7 +95,7 @@ class InvoiceHoldData(Body):
     """`invoice.hold` and `invoice.unhold`."""
 
     invoice_id: Id
-    reason: Annotated[str, StringConstraints(min_length=1, max_length=255)]
+    reason: Id
     until: Instant | None = None
     metadata: Metadata | None = None
 
@@ -111,7 +112,7 @@ class CustomerHoldData(Body):
     """`customer.hold` and `customer.unhold`; without kinds for all of them."""
 
     customer_id: CustomerId
-    reason: Annotated[str, StringConstraints(min_length=1, max_length=255)]
+    reason: Id
     until: Instant | None = None
     kinds: Annotated[list[Kind], Field(max_length=8)] | None = None
     metadata: Metadata | None = None
@@ -132,13 +133,13 @@ class ThreadMessageData(Body):
     """`thread.message`; headers and return path tell machines from people."""
 
     thread_id: Id
-    message_id: Id
+    message_id: MessageId
     direction: Literal["inbound", "outbound"]
     from_: Annotated[Email | None, Field(alias="from")] = None
     to: Email | None = None
     customer_id: CustomerId | None = None
     at: Instant | None = None
-    references: Annotated[list[Id], Field(max_length=100)] | None = None
+    references: Annotated[list[MessageId], Field(max_length=100)] | None = None
     headers: Annotated[dict[_HeaderText, _HeaderText], Field(max_length=100)] | None = None
     return_path: Annotated[str, StringConstraints(max_length=320)] | None = None
     metadata: Metadata | None = None
@@ -173,7 +174,7 @@ class DeliveryData(Body):
     provider: Id
     event: Literal["delivered", "bounced", "complained"]
     provider_message_id: Id | None = None
-    message_id: Id | None = None
+    message_id: MessageId | None = None
     metadata: Metadata | None = None
 
     @model_validator(mode="after")

@@ -16,7 +16,12 @@ from pydantic import (
     StringConstraints,
 )
 
-from ledger.domain.identity import RESERVED_CUSTOMER_PREFIX, BadAddress, normal_form
+from ledger.domain.identity import (
+    RESERVED_CUSTOMER_PREFIX,
+    BadAddress,
+    message_name,
+    normal_form,
+)
 from ledger.domain.money import CURRENCIES, LARGEST_AMOUNT
 from ledger.domain.policy import PolicyError, check_time_zone
 
@@ -96,6 +101,8 @@ Id = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=_PRI
 """An outside id: 1 to 255 characters, none of them a control character."""
 CustomerId = Annotated[Id, AfterValidator(_not_reserved)]
 """A customer's id: not one of the synthetic customers of guard checks (design D13)."""
+MessageId = Annotated[Id, AfterValidator(message_name)]
+"""The Message-ID of a mail, with or without its angle brackets (RFC 5322)."""
 Text = Annotated[str, StringConstraints(min_length=1, max_length=2000, pattern=_PRINTABLE)]
 """A reason or title for people to read."""
 Instant = Annotated[

@@ -14,6 +14,7 @@ from api.schemas.fields import (
     Flag,
     Id,
     Instant,
+    MessageId,
     Metadata,
     Text,
     Whole,
@@ -97,7 +98,7 @@ class ReplyRequest(_Asked):
 
     kind: Literal["reply"]
     thread_id: Id
-    in_reply_to: Id
+    in_reply_to: MessageId
     message: ThreadMessageData | None = None
     customer_id: CustomerId | None = None
     to: Email | None = None
@@ -199,7 +200,7 @@ class OutcomeRequest(Body):
     outcome: Literal["sent", "rejected", "unknown"]
     provider: Id | None = None
     provider_message_id: Id | None = None
-    message_id: Id | None = None
+    message_id: MessageId | None = None
     detail: Text | None = None
     metadata: Metadata | None = None
 

@@ -73,6 +73,18 @@ def message_id(secret: bytes, permit_id: str, domain: str) -> str:
     return f"<{permit_id}.{_mac(secret, permit_id)}@{domain}>"
 
 
+def message_name(text: str) -> str:
+    """A Message-ID as the ledger compares it: in angle brackets, whichever way it was told.
+
+    Mail systems and agents leave the brackets off, which are no part of the id (RFC 5322, section
+    3.6.4); one mail under two names would earn two replies. The ids that mail systems give
+    themselves, without an '@', stay as they are.
+    """
+    bare = text.strip()
+    inner = bare.removeprefix("<").removesuffix(">").strip()
+    return f"<{inner}>" if "@" in inner else bare
+
+
 def permit_of_message_id(secret: bytes, text: str) -> str | None:
     """The permit whose Message-ID this is, or None where the MAC is not ours."""
     left, _, _ = text.strip().strip("<>").partition("@")

@@ -27,7 +27,8 @@ def automatic_reason(
     lower = {name.lower(): value.strip() for name, value in headers.items()}
     submitted = lower.get("auto-submitted", "no").split(";")[0].strip().lower()
     if submitted not in ("no", ""):
-        return f"Auto-Submitted is {submitted[:40]}"
+        said = "".join(c for c in submitted[:40] if c.isprintable())
+        return f"Auto-Submitted is {said}"
     path = return_path if return_path is not None else lower.get("return-path")
     if path is not None and path.strip() in ("", "<>"):
         return "the return path is empty"

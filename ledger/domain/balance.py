@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 
+from ledger.domain.money import LARGEST_AMOUNT
+
 
 class Status(StrEnum):
     """What the billing system says of an invoice, and what the money facts make of it."""
@@ -102,14 +104,15 @@ def balance(snapshot: Snapshot, facts: Iterable[MoneyFact]) -> int:
     """What is owed, in minor units, never below zero.
 
     A fact dated before the snapshot is already in it; one at the same instant or later changes
-    the balance (design D10 and the contract's section on money).
+    the balance (design D10 and the contract's section on money). No balance is above the largest
+    amount that one fact may name: sums of absurd ones must not leave the read models behind.
     """
     later = sum(
         fact.effect
         for fact in facts
         if fact.at >= snapshot.observed_at and fact.key not in snapshot.includes
     )
-    return max(0, snapshot.owed + later)
+    return min(max(0, snapshot.owed + later), LARGEST_AMOUNT)
 
 
 def effective_status(snapshot: Snapshot, owed: int) -> Status:

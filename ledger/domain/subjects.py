@@ -162,12 +162,13 @@ class InvoiceNotice:
         return f"the payment-failed mail for {self.slots[0]} of invoice {self.invoice.invoice_id}"
 
     def holder(self) -> Holder | None:
-        """The permit of the same event or the same attempt."""
-        for slot in self.slots:
-            found = holder_in(self.invoice.notices, slot)
-            if found is not None:
-                return found
-        return None
+        """The permit of the same event or the same attempt; a live one before one that is out.
+
+        An override passes what has been sent, and must not pass what is about to be.
+        """
+        held = [holder_in(self.invoice.notices, slot) for slot in self.slots]
+        found = [holder for holder in held if holder is not None]
+        return next((holder for holder in found if not holder.final), next(iter(found), None))
 
     def obstacle(self) -> Denial | None:
         """Nothing owed, void, or on hold; a due date is not needed."""

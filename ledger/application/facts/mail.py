@@ -38,6 +38,7 @@ def message_seen(world: World, fact: Fact, data: ThreadMessage) -> Outcome:
         outcome.result = "duplicate"
         home = world.name("message", known) or data.thread_id
         _alias(outcome, [n for n in names if n != known], message_named(world, known), home)
+        _note_more(world, outcome, data, message_named(world, known), home)
         return outcome
     sent = (world.name("sent_message", name) for name in names)
     ours = data.ours or next(filter(None, sent), None)
@@ -69,6 +70,35 @@ def message_seen(world: World, fact: Fact, data: ThreadMessage) -> Outcome:
     if data.automatic is not None and data.direction == "inbound":
         _note_report(world, outcome, data)
     return outcome
+
+
+def _note_more(
+    world: World, outcome: Outcome, data: ThreadMessage, message_id: str, home: str
+) -> None:
+    """Whoever tells that a known message is a machine's, or our own, is heard in any order."""
+    thread = world.thread(home)
+    seen = thread.messages.get(message_id) if thread is not None else None
+    if seen is None:
+        return
+    outbound = "outbound" in (seen.direction, data.direction)
+    told = Message(
+        "outbound" if outbound else seen.direction,
+        seen.automatic or data.automatic,
+        seen.ours or data.ours is not None,
+    )
+    if told == seen:
+        return
+    outcome.result = "applied"
+    outcome.change(
+        "thread",
+        home,
+        Thread.MessageSeen,
+        message_id=message_id,
+        message=told,
+        sender=data.sender.fingerprint if data.sender else None,
+        recipient=data.recipient.fingerprint if data.recipient else None,
+        seen_at=data.at or world.now,
+    )
 
 
 def message_named(world: World, name: str) -> str:

@@ -22,12 +22,12 @@ from ledger.application.ports import (
 from ledger.application.prefetch import Walk
 from ledger.application.requests import ApplyFact, BindAnswer, Command, Redeem, RequestPermit
 from ledger.application.views import invoice_view
-from ledger.application.world import Binding, Identity, NotLoaded, World
+from ledger.application.world import LONGEST_MERGE_CHAIN, Binding, Identity, NotLoaded, World
 from ledger.domain.control import CONTROL_ID, Control
 from ledger.domain.invoice import Invoice
 from ledger.domain.policy import Policy
 
-_MOST_LOADS = 50
+_MOST_LOADS = LONGEST_MERGE_CHAIN
 _MOST_WALKS = 5
 SNAPSHOT_EVERY = 64
 """A snapshot is written each time an aggregate's version passes a multiple of this."""

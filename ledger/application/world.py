@@ -21,6 +21,10 @@ Name: TypeAlias = tuple[str, str]
 """A look-up by an outside name: (kind, name), where kind is `fact`, `message`, `address` …"""
 
 
+LONGEST_MERGE_CHAIN = 10_000
+"""Customers that a look-up follows from one into the next; no true chain comes near it."""
+
+
 class NotLoaded(LookupError):
     """A decision needs something that was not loaded; the engine loads it and decides again."""
 
@@ -115,7 +119,7 @@ class World:
     def customer(self, customer_id: str) -> Customer | None:
         """The customer of that id, or the one that it was merged into."""
         found: Customer | None = self._aggregate(aggregate_id("customer", customer_id))
-        for _ in range(100):
+        for _ in range(LONGEST_MERGE_CHAIN):
             if found is None or found.merged_into is None:
                 return found
             found = self._aggregate(aggregate_id("customer", found.merged_into))

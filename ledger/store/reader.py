@@ -9,6 +9,7 @@ from uuid import UUID
 import orjson
 
 from ledger.application.ports import Loaded, Need
+from ledger.application.world import LONGEST_MERGE_CHAIN
 from ledger.domain.customer import Customer
 from ledger.domain.identity import aggregate_id
 from ledger.domain.invoice import Invoice
@@ -54,7 +55,7 @@ class LedgerReader:
 
     async def customer(self, customer_id: str) -> tuple[Customer | None, Loaded]:
         """The customer, following merges."""
-        for _ in range(100):
+        for _ in range(LONGEST_MERGE_CHAIN):
             customer, found = await self.aggregate("customer", customer_id)
             if customer is None or customer.merged_into is None:
                 return customer, found

@@ -21,7 +21,7 @@ from ledger.store.refresh import Claimed, claim, failed, fetched, overdue, waiti
 _AT_ONCE = 4
 """Fetches that run at the same time; Recurly allows far more per minute than that can make."""
 _POLL_SECONDS = 5.0
-_LOOK_SECONDS = 30.0
+_LOOK_SECONDS = 5.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 2.0, 6 * 3600.0
 
 

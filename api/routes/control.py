@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header
+from fastapi import APIRouter, Header, Query
 from fastapi.responses import Response
 
 from api.auth import Auditor, CurrentContext, Operator, Sender
@@ -10,7 +10,7 @@ from api.context import Context
 from api.guarded_route import GuardedRoute
 from api.idempotency import answered_once, idempotency_of
 from api.problems import ProblemError, answer_response, documented
-from api.schemas.fields import Id, Whole
+from api.schemas.fields import Id
 from api.schemas.people import PauseRequest, ResumeRequest, TestClockRequest
 from api.schemas.permits import GivenUpLease, Lease, LeaseRequest
 from ledger.application.answers import to_json
@@ -131,7 +131,7 @@ async def give_up_lease(
     context: CurrentContext,
     body: GivenUpLease | None = None,
     holder: Id | None = None,
-    token: Whole | None = None,
+    token: Annotated[int | None, Query(ge=0, lt=2**31)] = None,
 ) -> Response:
     """Give the lease up; named by its holder or its token, another's lease stays.
 

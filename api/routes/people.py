@@ -12,6 +12,7 @@ from api.problems import ProblemError, answer_response, documented
 from api.schemas.fields import CustomerId
 from api.schemas.people import BreakerReset, BreakersReset, CustomerState, ReleaseRequest
 from ledger.application.answers import to_json
+from ledger.application.ports import Need
 from ledger.application.requests import ReleaseAddress, ResetBreaker
 from ledger.application.views import customer_view
 from projections.customers import open_breakers
@@ -67,8 +68,8 @@ async def reset_breakers(
     async def work() -> Response:
         ids = body.customer_ids
         if ids is None:
-            position = await context.projector.wait_for(context.engine.position, 5.0)
-            if position > 0:
+            head = (await context.reader.load(Need())).position
+            if await context.projector.wait_for(head, 5.0) > 0:
                 raise ProblemError("unavailable", "the read model is behind; ask again")
             async with context.connections.use() as connection:
                 ids = await open_breakers(connection)

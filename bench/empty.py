@@ -51,6 +51,7 @@ async def say_yes(body: PermitRequest) -> Permit:
         customer_id="cus_1",
         to="pat@example.com",
         items=[item],
+        withheld=[],
         granted_at=_GRANTED,
         send_by=_LAPSES,
         provider_idempotency_key="4f1c6c0f9c3a4e7fb1f5a6c0d2e8b3974f1c6c0f9c3a4e7f",

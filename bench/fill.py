@@ -50,7 +50,10 @@ class Teller:
         """Open invoices `<prefix><n>`, so many days past due, each of a customer of its own."""
         due = days_ago(age_days)
         self.facts(
-            [_invoice(f"{prefix}{n}", f"c-{prefix}{n}", due) for n in range(first, first + count)]
+            [
+                invoice_observed(f"{prefix}{n}", f"c-{prefix}{n}", due)
+                for n in range(first, first + count)
+            ]
         )
 
     def facts(self, facts: list[dict[str, Any]]) -> None:
@@ -76,7 +79,8 @@ def days_ago(days: int) -> date:
     return datetime.now(UTC).date() - timedelta(days=days)
 
 
-def _invoice(invoice_id: str, customer_id: str, due: date) -> dict[str, Any]:
+def invoice_observed(invoice_id: str, customer_id: str, due: date) -> dict[str, Any]:
+    """The fact that there is an open invoice of 300.00 USD."""
     return {
         "id": f"of-{invoice_id}",
         "source": "bench",

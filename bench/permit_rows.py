@@ -27,26 +27,29 @@ MIX = (
 )
 """Eight requests of six kinds, of which two are repeats: a known reminder, and a retry."""
 
+_REPEATS_IN_MIX = 0.25
 _CONNECTIONS = 64
 _TRIES = 4
+_TOLERANCE = 0.15
 _REPEATED = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Distinct:
-    """How a row of requests that must all be granted is measured.
+    """How a row of requests that were never asked before is measured.
 
-    `tell` makes so many requests grantable and answers the first of their numbers; `serve` loads
-    the ledger with a stream.
+    `tell` prepares the ledger for so many numbers and answers the first of them; `serve` loads the
+    ledger with a stream. `refused` is the share of the requests that must be denied.
     """
 
-    template: str
+    templates: tuple[str, ...]
     tell: Callable[[int], int]
     serve: Callable[[Stream], tuple[Load, Sample]]
     connections: int = _CONNECTIONS
     share: float = 1.0
     """Which share of what 64 connections get answered its connections may."""
     idempotency: bool = False
+    refused: float = 0.0
 
     def compare(self, stand: Stand) -> Comparison:
         """Both sides in turn, with the same requests in a round."""
@@ -54,19 +57,21 @@ class Distinct:
 
         def stream(number: int) -> Stream:
             if number not in streams:
-                count = int(stand.pace.seconds * stand.most_per_second * self.share)
-                first = self.tell(count)
-                streams[number] = Stream((self.template,), first, idempotency=self.idempotency)
+                most = int(stand.pace.seconds * stand.most_per_second * self.share)
+                first = self.tell(most // len(self.templates))
+                streams[number] = Stream(self.templates, first, idempotency=self.idempotency)
             return streams[number]
 
         def ours(number: int) -> Sample:
             for _ in range(_TRIES):
                 load, sample = self.serve(stream(number))
-                if not load.refused:
+                if abs(load.refused / load.requests - self.refused) <= self.refused * _TOLERANCE:
                     return sample
                 del streams[number]
                 stand.most_per_second *= 2
-            raise RuntimeError(f"{load.refused} of {load.requests} were refused, none should be")
+            raise RuntimeError(
+                f"{load.refused} of {load.requests} were refused, not {self.refused:.0%}"
+            )
 
         def baseline(number: int) -> Sample:
             return stand.load(stand.empty, stream(number), self.connections)[1]
@@ -80,7 +85,7 @@ def permits(stand: Stand, idempotency: bool = False) -> Comparison:
     def serve(stream: Stream) -> tuple[Load, Sample]:
         return stand.load(stand.ledger, stream, _CONNECTIONS)
 
-    distinct = Distinct(REMINDER, lambda n: _told(stand, n), serve, idempotency=idempotency)
+    distinct = Distinct((REMINDER,), lambda n: _told(stand, n), serve, idempotency=idempotency)
     return distinct.compare(stand)
 
 
@@ -103,7 +108,7 @@ def permits_cold(stand: Stand) -> Comparison:
         with stand.own_ledger(conninfo=conninfo) as server:
             return stand.load(server, stream, _CONNECTIONS)
 
-    return Distinct(REMINDER, tell, serve).compare(stand)
+    return Distinct((REMINDER,), tell, serve).compare(stand)
 
 
 def latency(stand: Stand) -> Comparison:
@@ -112,7 +117,7 @@ def latency(stand: Stand) -> Comparison:
     def serve(stream: Stream) -> tuple[Load, Sample]:
         return stand.load(stand.ledger, stream, 1)
 
-    row = Distinct(REMINDER, lambda n: _told(stand, n), serve, connections=1, share=0.25)
+    row = Distinct((REMINDER,), lambda n: _told(stand, n), serve, connections=1, share=0.25)
     found = row.compare(stand)
     return replace(found, pairs=[pair.of(lambda sample: sample.p50_ms) for pair in found.pairs])
 
@@ -123,7 +128,7 @@ def replies(stand: Stand) -> Comparison:
     def serve(stream: Stream) -> tuple[Load, Sample]:
         return stand.load(stand.ledger, stream, _CONNECTIONS)
 
-    return Distinct(REPLY, stand.numbers, serve).compare(stand)
+    return Distinct((REPLY,), stand.numbers, serve).compare(stand)
 
 
 def denials(stand: Stand) -> Comparison:
@@ -153,19 +158,11 @@ def mixed(stand: Stand) -> Comparison:
     client = Client(stand.ledger.url, stand.ledger.key)
     client.expect(201, "POST", "/v1/permits", mix[3].encode())
     client.close()
-    count = stand.pace.seconds * stand.most_per_second // len(mix)
-    streams = [Stream(mix, _told(stand, count)) for _ in range(stand.pace.rounds)]
 
-    def ours(number: int) -> Sample:
-        load, sample = stand.load(stand.ledger, streams[number], _CONNECTIONS)
-        share = load.refused / load.requests
-        if not 0.2 < share < 0.3:
-            raise RuntimeError(f"{share:.0%} of the mix were refused, not a quarter")
-        return sample
+    def serve(stream: Stream) -> tuple[Load, Sample]:
+        return stand.load(stand.ledger, stream, _CONNECTIONS)
 
-    return stand.alternate(
-        ours, lambda number: stand.load(stand.empty, streams[number], _CONNECTIONS)[1]
-    )
+    return Distinct(mix, lambda n: _told(stand, n), serve, refused=_REPEATS_IN_MIX).compare(stand)
 
 
 def _told(stand: Stand, count: int) -> int:

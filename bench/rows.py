@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bench import bulk_rows, permit_rows
+from bench import bulk_rows, due_rows, history_rows, memory_row, permit_rows
 from bench.ratio import Comparison, Goal
 from bench.stand import Stand
 
@@ -11,7 +11,7 @@ EMPTY = "an empty FastAPI endpoint, same models and server settings"
 BY_HAND = "hand-written SQL, one transaction per send, 32 connections"
 
 AS_FAST = Goal(must=0.50, aim=0.75, more=True)
-AS_SLOW = Goal(must=1.5, aim=1.1, more=False)
+NO_SLOWER = Goal(must=1.5, aim=1.1, more=False)
 BULK = Goal(must=1.5, aim=3.0, more=True)
 
 
@@ -48,6 +48,51 @@ ROWS: tuple[Row, ...] = (
         "1/s",
         Goal(must=0.85, aim=1.0, more=True),
         permit_rows.denials,
+    ),
+    Row(
+        "due",
+        "first page of due, 1,000,000 open",
+        "the same with 10,000 open invoices",
+        "ms",
+        NO_SLOWER,
+        due_rows.first_page,
+        judged_when_quick=False,
+    ),
+    Row(
+        "due-last",
+        "last page of due, 1,000,000 open",
+        "the same with 10,000 open invoices",
+        "ms",
+        NO_SLOWER,
+        due_rows.last_page,
+        judged_when_quick=False,
+    ),
+    Row(
+        "history",
+        "permit after 100,000 past sends",
+        "a permit for a new customer",
+        "ms",
+        NO_SLOWER,
+        history_rows.warm,
+        judged_when_quick=False,
+    ),
+    Row(
+        "history-cold",
+        "the same, nothing in memory",
+        "a permit for a new customer, nothing in memory",
+        "ms",
+        NO_SLOWER,
+        history_rows.cold,
+        judged_when_quick=False,
+    ),
+    Row(
+        "memory",
+        "memory after 300,000 decisions",
+        "after 50,000 decisions",
+        "MiB",
+        NO_SLOWER,
+        memory_row.memory,
+        judged_when_quick=False,
     ),
     Row("replies", "reply permits", EMPTY, "1/s", AS_FAST, permit_rows.replies),
     Row("mixed", "a mix of kinds, 1/4 denied", EMPTY, "1/s", AS_FAST, permit_rows.mixed),

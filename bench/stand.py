@@ -3,7 +3,7 @@
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -91,6 +91,10 @@ class Stand:
             self._parts[make] = make(self)
         part: Part = self._parts[make]
         return part
+
+    def enter(self, server: AbstractContextManager[Server]) -> Server:
+        """Start a server that lives until the end of the run."""
+        return self._stack.enter_context(server)
 
     @contextmanager
     def own_ledger(self, *options: str, conninfo: str | None = None) -> Iterator[Server]:

@@ -1,0 +1,54 @@
+"""The row about memory: resident after many decisions, against after a sixth of them."""
+
+import json
+import time
+
+from bench.fill import Client
+from bench.machine import resident_bytes
+from bench.ratio import Comparison, Pair, Sample
+from bench.servers import Server
+from bench.stand import Stand
+
+_PER_CALL = 500
+_FEW, _MANY = 50_000, 300_000
+_FEW_WHEN_QUICK, _MANY_WHEN_QUICK = 2_000, 8_000
+_MOST_SECONDS = 200.0
+
+
+def memory(stand: Stand) -> Comparison:
+    """Messages of distinct threads to distinct customers, by batches, in MiB of the service.
+
+    Stops after 200 seconds and says how many decisions fitted in.
+    """
+    few = stand.pace.size(_FEW, _FEW_WHEN_QUICK)
+    many = stand.pace.size(_MANY, _MANY_WHEN_QUICK)
+    give_up = time.monotonic() + _MOST_SECONDS
+    with stand.own_ledger() as server:
+        first = _decide(server, 0, few, give_up)
+        before = _resident(stand, server)
+        last = _decide(server, first, many, give_up)
+        after = _resident(stand, server)
+    note = f"after {last:,} decisions, baseline after {first:,}"
+    return Comparison([Pair(Sample(after, last), Sample(before, first))], [note])
+
+
+def _decide(server: Server, done: int, upto: int, give_up: float) -> int:
+    """Ask until so many decisions were taken, or time is up; how many there are."""
+    client = Client(server.url, server.key)
+    while done < upto and time.monotonic() < give_up:
+        asked = [
+            {"kind": "message", "thread_id": f"t-{n}", "intent": "i", "customer_id": f"c-{n}"}
+            for n in range(done, done + _PER_CALL)
+        ]
+        body = json.dumps({"requests": asked}).encode()
+        text = client.expect(200, "POST", "/v1/permits/batch", body)
+        if text.count(b'"status":201') != _PER_CALL:
+            raise RuntimeError("a message was not granted")
+        done += _PER_CALL
+    client.close()
+    return done
+
+
+def _resident(stand: Stand, server: Server) -> float:
+    with stand.counted(server):
+        return resident_bytes(server.pid) / 2**20

@@ -68,7 +68,7 @@ async def due(
     `stage` lists only invoices of which that stage is due; `ready` leaves out customers who cannot
     be mailed now. Raises BadCursor, psycopg.Error.
     """
-    after_at, after_id = _read_cursor(cursor)
+    after_at, after_id = read_cursor(cursor)
     values = {
         "now": now,
         "after_at": after_at,
@@ -85,7 +85,7 @@ async def due(
     listed = [row[1:] for row in rows if row[1] is not None]
     following = None
     if len(listed) > limit:
-        following = _write_cursor(*listed[limit - 1][:2])
+        following = write_cursor(*listed[limit - 1][:2])
     return DuePage([_customer(*row) for row in listed[:limit]], following, as_of)
 
 
@@ -101,13 +101,17 @@ def _customer(
     return DueCustomer(customer_id, email, withheld, invoices)
 
 
-def _write_cursor(due_at: datetime, customer_id: str) -> str:
+def write_cursor(due_at: datetime, customer_id: str) -> str:
+    """The cursor of the page after the customer who stands at this instant."""
     text = orjson.dumps([due_at.astimezone(UTC).isoformat(), customer_id])
     return base64.urlsafe_b64encode(text).decode().rstrip("=")
 
 
-def _read_cursor(cursor: str | None) -> tuple[datetime | str, str]:
-    """Where to go on: the instant and the customer that the page before ended with."""
+def read_cursor(cursor: str | None) -> tuple[datetime | str, str]:
+    """Where to go on: the instant and the customer that the page before ended with.
+
+    Raises BadCursor.
+    """
     if cursor is None:
         return "-infinity", ""
     try:

@@ -6,7 +6,7 @@ It reads the log and writes tables of its own: it can never page, mail or call o
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import psycopg
@@ -51,20 +51,8 @@ async def rebuild(
     psycopg.Error.
     """
     model = model_named(name)
-    async with await connect(conninfo, f"rebuild {name}") as connection:
-        row = await one(connection, "control", "try_rebuild", key=_REBUILD_KEY, name=name)
-        if not row[0]:
-            raise RebuildRunning(f"read model {name} is being rebuilt already")
-        try:
-            generation = await _begin(connection, model, policy)
-            await _fill(connection, generation, most, progress or _silent)
-            old = await _switch(connection, generation, most)
-            await _drop_when_unread(connection, old)
-        finally:
-            # Closing gives the lock up too, but a moment later.
-            with contextlib.suppress(psycopg.Error):
-                await one(connection, "control", "end_rebuild", key=_REBUILD_KEY, name=name)
-    return generation
+    async with _rebuilding(conninfo, name) as connection:
+        return await _rebuild(connection, model, policy, progress or _silent, most)
 
 
 async def rebuild_outdated(
@@ -75,18 +63,52 @@ async def rebuild_outdated(
     `progress` hears the name, the positions done and their total. One that another process is
     rebuilding is left to it. Raises psycopg.Error.
     """
-    async with await connect(conninfo, "projections") as connection:
-        cursor = await connection.execute(statement("control", "live"))
-        live = await cursor.fetchall()
     done = []
-    for name, _, version, digest, *_ in live:
-        model = MODELS.get(name)
-        if model is None or (version, digest) == (model.version, model.policy_digest(policy)):
-            continue
+    for name, model in MODELS.items():
         with contextlib.suppress(RebuildRunning):
-            await rebuild(conninfo, name, policy, _named(name, progress))
-            done.append(name)
+            async with _rebuilding(conninfo, name) as connection:
+                # Looked at under the lock: another process may have just done it.
+                if await _is_current(connection, model, policy):
+                    continue
+                await _rebuild(connection, model, policy, _named(name, progress), RANGE)
+                done.append(name)
     return done
+
+
+@contextlib.asynccontextmanager
+async def _rebuilding(conninfo: str, name: str) -> AsyncIterator[AsyncConnection[Any]]:
+    """A connection with the lock of this read model's rebuild. Raises RebuildRunning."""
+    async with await connect(conninfo, f"rebuild {name}") as connection:
+        row = await one(connection, "control", "try_rebuild", key=_REBUILD_KEY, name=name)
+        if not row[0]:
+            raise RebuildRunning(f"read model {name} is being rebuilt already")
+        try:
+            yield connection
+        finally:
+            # Closing gives the lock up too, but a moment later.
+            with contextlib.suppress(psycopg.Error):
+                await one(connection, "control", "end_rebuild", key=_REBUILD_KEY, name=name)
+
+
+async def _is_current(connection: AsyncConnection[Any], model: ReadModel, policy: Policy) -> bool:
+    cursor = await connection.execute(statement("control", "live"))
+    found = {name: (version, digest) for name, version, digest in await cursor.fetchall()}
+    return found.get(model.name) == (model.version, model.policy_digest(policy))
+
+
+async def _rebuild(
+    connection: AsyncConnection[Any],
+    model: ReadModel,
+    policy: Policy,
+    progress: Progress,
+    most: int,
+) -> Generation:
+    generation = await _begin(connection, model, policy)
+    await _fill(connection, generation, most, progress)
+    old, position = await _switch(connection, generation, most)
+    progress(position, position)
+    await _drop_when_unread(connection, old)
+    return generation
 
 
 async def _begin(connection: AsyncConnection[Any], model: ReadModel, policy: Policy) -> Generation:
@@ -122,8 +144,11 @@ async def _fill(
 
 async def _switch(
     connection: AsyncConnection[Any], generation: Generation, most: int
-) -> Generation:
-    """Take the rest in and move the pointer, all in one transaction; answers the old generation."""
+) -> tuple[Generation, int]:
+    """Take the rest in and move the pointer, all in one transaction.
+
+    Answers the old generation, and the position of the new one.
+    """
     async with connection.transaction():
         row = await one(connection, "control", "hold_live", name=generation.model.name)
         old = Generation(generation.model, row[0])
@@ -136,7 +161,7 @@ async def _switch(
         await connection.execute(statement("control", "point"), generation.key)
         for each, state in ((old, "retired"), (generation, "live")):
             await connection.execute(statement("control", "mark"), {**each.key, "state": state})
-    return old
+    return old, position
 
 
 async def _drop_when_unread(connection: AsyncConnection[Any], generation: Generation) -> None:

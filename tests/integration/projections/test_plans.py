@@ -20,7 +20,7 @@ from ledger.store.cluster import SUPERUSER
 from ledger.store.migrate import migrate
 from projections.catching_up import take_in
 from projections.connecting import connect
-from projections.due import DuePage, due
+from projections.due import DuePage, due, write_cursor
 from projections.models import MODELS
 from projections.schema import prepare
 from tests.conftest import wanted_postgres
@@ -31,6 +31,7 @@ from tests.support.read_side import story
 
 CROWD = Path(__file__).with_name("crowd.sql")
 NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
+MIDNIGHT = datetime(2026, 12, 1, tzinfo=UTC)
 FEW_DUE = datetime(2026, 11, 20, tzinfo=UTC)
 ONE_ROW = {"policy", "projections", "projection_generations", "clock"}
 PAGES_FOR_100 = 100 * 30
@@ -130,7 +131,7 @@ def test_a_page_of_what_is_due_goes_by_index(crowd: str, mode: str) -> None:
         second = await page(connection, cursor=first.next)
         ready = await page(connection, ready=True)
         few = await page(connection, now=FEW_DUE, limit=1000)
-        deep = await page(connection, cursor=await cursor_of("cus_0400000", connection))
+        deep = await page(connection, cursor=write_cursor(MIDNIGHT, "cus_0400000"))
         assert [len(p.items) for p in (first, second, ready, few, deep)] == [100] * 3 + [300, 100]
         assert [p.items[0].customer_id for p in (first, second, ready, deep)] == [
             "cus_0000001",
@@ -150,13 +151,6 @@ def test_a_page_of_what_is_due_goes_by_index(crowd: str, mode: str) -> None:
         await connection.close()
 
     asyncio.run(steps())
-
-
-async def cursor_of(customer_id: str, connection: AsyncConnection[Any]) -> str | None:
-    """A cursor deep in the list: after this customer among those of the same midnight."""
-    from projections.due import _write_cursor
-
-    return _write_cursor(datetime(2026, 12, 1, tzinfo=UTC), customer_id)
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -4,6 +4,7 @@ import asyncio
 
 from projections.comparison import differences
 from projections.due import Withheld
+from projections.models import MODELS
 from projections.projector import Projector, Rhythm, Trouble
 from tests.support.read_side import BY_HAND, SECONDS, ReadSide, story, until, with_read_side
 
@@ -153,6 +154,61 @@ def test_stopping_answers_those_who_wait(database: str) -> None:
             await asyncio.sleep(0)
         async with asyncio.timeout(SECONDS / 4):
             assert await waiting > 0
+
+    with_read_side(database, story(), steps)
+
+
+def test_who_stays_behind_is_told_of_once(database: str) -> None:
+    told: list[Trouble] = []
+
+    async def alert(trouble: Trouble) -> None:
+        told.append(trouble)
+
+    async def steps(side: ReadSide) -> None:
+        await side.append()
+        rhythm = Rhythm(interval=0.01, idle=0.01, alert_after=0.05)
+        async with side.projecting(rhythm, alert) as projector:
+            for _ in range(2):
+                told.clear()
+                async with side.connection.transaction():
+                    await side.rows(
+                        "SELECT 1 FROM projection_generations WHERE name = 'invoices' FOR UPDATE"
+                    )
+                    await until(lambda: holds(bool(told)))
+                    await rounds_of(projector, 5)
+                assert [t.name for t in told] == ["invoices"]
+                assert told[0].lag >= 0.05
+                assert await projector.wait_for(side.position, SECONDS) == 0
+                await side.append_one_more()
+
+    async def holds(what: bool) -> bool:
+        return what
+
+    async def rounds_of(projector: Projector, count: int) -> None:
+        last = projector.rounds + count
+        await until(lambda: holds(projector.rounds >= last))
+
+    with_read_side(database, story(), steps)
+
+
+def test_an_alert_that_cannot_be_raised_is_tried_again(database: str) -> None:
+    tries: list[Trouble] = []
+
+    async def alert(trouble: Trouble) -> None:
+        tries.append(trouble)
+        if len(tries) == 1:
+            raise OSError("nobody takes it")
+
+    async def steps(side: ReadSide) -> None:
+        await side.append()
+        rhythm = Rhythm(interval=0.01, idle=0.01, alert_after=0.01)
+        async with side.projecting(rhythm, alert), side.connection.transaction():
+            await side.rows("SELECT 1 FROM projection_generations FOR UPDATE")
+
+            async def told_again() -> bool:
+                return {t.name for t in tries[1:]} == set(MODELS)
+
+            await until(told_again)
 
     with_read_side(database, story(), steps)
 

@@ -31,7 +31,7 @@ def test_a_rebuilt_read_model_takes_the_place_of_the_live_one(database: str) -> 
             )
             assert (generation.model.name, generation.number) == (name, 2)
             total = side.position
-            assert heard == [(done, total) for done in range(0, total, 50)]
+            assert heard == [(done, total) for done in (*range(0, total, 50), total)]
         assert await side.due() == before
         assert await side.generations() == [(name, 2, "live") for name in MODELS]
         assert await side.schemas() == [f"projection_{name}_2" for name in MODELS]
@@ -103,6 +103,19 @@ def test_another_policy_rebuilds_what_was_computed_by_it(database: str) -> None:
         assert stages == {"day-8"}
         assert await rebuild_outdated(side.conninfo, other) == []
         assert await differences(side.conninfo, other) == []
+
+    with_read_side(database, story(), steps)
+
+
+def test_processes_that_find_another_policy_at_once_rebuild_once(database: str) -> None:
+    other = Policy(time_zone="Asia/Tokyo")
+
+    async def steps(side: ReadSide) -> None:
+        await side.append()
+        await side.catch_up()
+        done = await asyncio.gather(*[rebuild_outdated(side.conninfo, other) for _ in range(4)])
+        assert sorted(done, key=len) == [[], [], [], ["invoices"]]
+        assert ("invoices", 2, "live") in await side.generations()
 
     with_read_side(database, story(), steps)
 

@@ -6,7 +6,7 @@ import orjson
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import Response
 
-from api.auth import Admin, CurrentContext
+from api.auth import Admin, CurrentContext, KeyReader
 from api.context import Context
 from api.guarded_route import GuardedRoute
 from api.idempotency import answered_once, idempotency_of
@@ -67,7 +67,7 @@ def _without_secret(body: bytes) -> bytes:
 
 @router.get("", response_model=AnyList, responses=documented())
 async def get_keys(
-    caller: Admin,
+    caller: KeyReader,
     context: CurrentContext,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: Annotated[str | None, Query(max_length=500)] = None,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 
-from api.auth import Auditor, CurrentContext, Operator
+from api.auth import Auditor, BodyReader, CurrentContext, Operator
 from api.context import Context
 from api.guarded_route import GuardedRoute
 from api.paging_cursor import decode_number, encode_text
@@ -50,7 +50,7 @@ async def get_rejected_list(
 
 @router.get("/rejected/{rejected_id}", response_model=RejectedContent, responses=documented(404))
 async def get_rejected_body(
-    rejected_id: RowId, caller: Operator, context: CurrentContext
+    rejected_id: RowId, caller: BodyReader, context: CurrentContext
 ) -> Response:
     """A kept body with its headers. It may hold addresses, so it needs the scope operate."""
     async with context.connections.use() as connection:

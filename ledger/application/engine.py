@@ -13,6 +13,7 @@ from ledger.application.cache import AggregateCache
 from ledger.application.clock import stopwatch
 from ledger.application.ports import (
     CommitUncertain,
+    DecisionRow,
     Head,
     NotBegun,
     StoreUnavailable,
@@ -35,6 +36,9 @@ class Limits:
     catch_up: int = 20_000
 
 
+_DONE = {"permit": "granted", "redeem": "redeemed"}
+
+
 @dataclass(slots=True)
 class Counters:
     """What the engine has done since it started."""
@@ -46,6 +50,12 @@ class Counters:
     unavailable: int = 0
     seconds_in_store: float = 0.0
     answers: dict[str, int] = field(default_factory=dict)
+
+    def count(self, row: DecisionRow) -> None:
+        """Count a decision by its code; by what was done where it is a yes."""
+        done = "replayed" if row.replayed else _DONE[row.operation]
+        answer = row.code or (done if row.status < 300 else "forbidden")
+        self.answers[answer] = self.answers.get(answer, 0) + 1
 
 
 @dataclass(slots=True, eq=False)
@@ -293,6 +303,8 @@ class Engine:
     def _committed(self, work: deciding.Work, head: Head) -> None:
         self._cache.position = self.position = work.batch.position
         self._cache.used(work.touched)
+        for row in work.batch.decisions:
+            self.counters.count(row)
         if work.batch.events:
             for listener in self._listeners:
                 self._tell(listener)

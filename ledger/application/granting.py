@@ -99,6 +99,7 @@ def _permit(
         address=ask.case.address,
         control_version=world.control.version,
         rejections=rejections,
+        action=command.override.action_id if command.override is not None else None,
         idempotency=command.idempotency.scope.hex() if command.idempotency else None,
     )
     return permit.redeemed(world.now, None) if command.redeem else permit

@@ -38,6 +38,8 @@ def settle(
         _slot_side(world, outcome, settled, slot)
     if permit.named is not None and state is State.SENT:
         _name_side(world, outcome, settled, permit.named)
+    if permit.action is not None and state is State.SENT:
+        _action_side(world, outcome, settled, permit.action)
     if permit.incident_id is not None:
         _incident_side(world, outcome, settled, permit.incident_id)
     for kind, name in (("provider_message", provider_message_id), ("sent_message", message_id)):
@@ -199,6 +201,16 @@ def _name_side(world: World, outcome: Outcome, settled: Permit, named: str) -> N
         return
     revoke_rival(world, outcome, holder.permit_id, settled)
     outcome.names.append(NameClaim("send", named, settled.permit_id, replaces=True))
+
+
+def _action_side(world: World, outcome: Outcome, settled: Permit, action: str) -> None:
+    """A human's repeat that was carried out after all takes back the second try of its action."""
+    holder_id = world.name("override", action)
+    holder = world.permit(holder_id) if holder_id is not None else None
+    if holder is None or holder.permit_id == settled.permit_id or holder.state is State.SENT:
+        return
+    revoke_rival(world, outcome, holder.permit_id, settled)
+    outcome.names.append(NameClaim("override", action, settled.permit_id, replaces=True))
 
 
 def _incident_side(world: World, outcome: Outcome, settled: Permit, incident_id: str) -> None:

@@ -54,7 +54,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """A reservation for one send; times are UTC, `send_by` is when it lapses unless settled."""
+    """A reservation for one send; times are UTC, `send_by` is when it lapses unless settled.
+
+    `action` is the human's deliberate repeat that it carries out (design D14).
+    """
 
     permit_id: str
     kind: str
@@ -82,6 +85,7 @@ class Permit:
     control_version: int = 0
     idempotency: str | None = None
     rejections: int = 0
+    action: str | None = None
 
     @property
     def live(self) -> bool:

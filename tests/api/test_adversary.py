@@ -112,3 +112,21 @@ def test_a_long_chain_of_merges_leads_to_one_customer(service: Service, name: st
     for customer_id in (ids[0], ids[60], ids[-1]):
         service.ask("notification", customer_id=customer_id, **notice).no(409, "already_sent")
         assert service.get(f"/v1/customers/{customer_id}").ok()["customer_id"] == ids[-1]
+
+
+def test_a_repeat_sent_after_its_expiry_revokes_the_second_try_of_its_action(
+    service: Service, name: str
+) -> None:
+    human = service.client("send", "operate")
+    notice = {"customer_id": f"n-{name}", "event_type": "shipped", "event_id": "1"}
+    intent = {"customer_id": f"m-{name}", "thread_id": name, "intent": "refund"}
+    sends: dict[str, dict[str, Any]] = {"notification": notice, "message": intent}
+    for kind, asked in sends.items():
+        service.send(kind, **asked)
+        again = asked | {"override": _override(f"{kind}-{name}")}
+        first = human.ask(kind, **again).ok(201)["permit_id"]
+        service.advance(minutes=10)
+        second = human.ask(kind, **again).ok(201)["permit_id"]
+        human.report(first, "sent").ok()
+        human.redeem(second).no(409, "revoked")
+        human.ask(kind, **again).no(409, "already_sent")

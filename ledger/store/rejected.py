@@ -99,8 +99,7 @@ async def note_replay(connection: Connection, kept: RejectedRow, reasons: Sequen
         )
         if reasons:
             await _alert(connection, kept.provider, reasons)
-        else:
-            await connection.execute(statement(_FOLDER, "close_kinds"))
+        await connection.execute(statement(_FOLDER, "close_kinds"))
 
 
 async def dismiss_rejected(connection: Connection, rejected_id: int) -> bool:

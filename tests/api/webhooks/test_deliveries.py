@@ -1,4 +1,4 @@
-"""What mail providers say of a mail: it settles the permit, before or after its sender's own word."""
+"""What mail providers say of a mail: it settles the permit, before or after its sender's word."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -9,7 +9,7 @@ from api.context import Context
 from api.decision_ids import DECISION_IDS
 from api.idempotency import fingerprint_of, idempotency_key, scope_of, without_addresses
 from api.problems import RETRY_SOON, problem_document, validation_errors
-from api.schemas.permits import PERMIT_REQUEST
+from api.schemas.permits import PERMIT_REQUEST, RedeemRequest
 from ledger.application.answers import Answer, to_json
 from ledger.application.requests import Caller, Idempotency, JobToken, Override, RequestPermit
 
@@ -48,17 +48,28 @@ def request_of(
         if not caller.may("operate"):
             return problem_answer("forbidden", "an override needs the scope operate")
         override = Override(asked.override.action_id, asked.override.by, asked.override.reason)
+    subject = context.translator.subject(asked)
     return RequestPermit(
-        subject=context.translator.subject(asked),
+        subject=subject,
         caller=caller,
         decision_id=DECISION_IDS.next(),
-        request=_kept_request(asked, body),
+        request=_kept_request(asked, subject, body),
         idempotency=Idempotency(scope, fingerprint_of(asked)) if scope is not None else None,
         redeem=asked.redeem,
         override=override,
         job=JobToken(asked.job.name, asked.job.token) if asked.job is not None else None,
         facts=context.translator.riding_facts(asked),
     )
+
+
+def kept_redeem(permit_id: str, asked: RedeemRequest) -> bytes:
+    """A redeem as the decision log keeps it: of which permit, and no address in it (design D18)."""
+    kept: dict[str, Any] = {"permit_id": permit_id}
+    if asked.attempt is not None:
+        kept["attempt"] = asked.attempt
+    if asked.metadata:
+        kept["metadata"] = without_addresses(asked.metadata)
+    return orjson.dumps(kept)
 
 
 def invalid_answer(error: ValidationError) -> Answer:
@@ -74,12 +85,14 @@ def problem_answer(code: str, detail: str, **extra: Any) -> Answer:
     return Answer(status, to_json(body), RETRY_SOON if status == 503 else ())
 
 
-def _kept_request(asked: Any, body: bytes) -> bytes:
-    """The request as the decision log keeps it: no address is in it (design D18)."""
+def _kept_request(asked: Any, subject: Any, body: bytes) -> bytes:
+    """The request as the decision log keeps it: fingerprints stand for addresses (design D18)."""
     given = asked.model_fields_set
     if not given & {"to", "metadata", "facts", "message", "override"}:
         return body
     kept = asked.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude=_WITH_ADDRESSES)
+    if "to" in given and subject.to is not None:
+        kept["to_fingerprint"] = subject.to.fingerprint
     if asked.metadata:
         kept["metadata"] = without_addresses(asked.metadata)
     if asked.override is not None:

@@ -9,6 +9,7 @@ from psycopg import AsyncConnection
 from rich.progress import Progress
 
 from api.cli_audit import audit_group, erase_command
+from api.cli_explain import explain_command
 from api.cli_sends import sends_group
 from api.cli_session import (
     clear_errors,
@@ -42,6 +43,7 @@ main.add_command(sends_group)
 main.add_command(webhooks_group)
 main.add_command(audit_group)
 main.add_command(erase_command)
+main.add_command(explain_command)
 
 
 @main.command("serve")

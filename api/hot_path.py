@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from pydantic import ValidationError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.asking import ask, invalid_answer, problem_answer
+from api.asking import ask, invalid_answer, kept_redeem, problem_answer
 from api.auth import caller_of
 from api.context import Context
 from api.decision_ids import DECISION_IDS
@@ -84,12 +84,11 @@ class HotPath:
                 return problem_answer("forbidden", "this needs the scope send")
             if path == PERMITS:
                 return await ask(context, caller, path, body, key_header)
-            permit_id = path[len(PERMITS) + 1 : -len(_REDEEM)]
+            permit_id = known_uuid(path[len(PERMITS) + 1 : -len(_REDEEM)])
             asked = RedeemRequest.model_validate_json(body or b"{}")
+            request = kept_redeem(permit_id, asked)
             return await context.engine.submit(
-                Redeem(
-                    known_uuid(permit_id), asked.attempt, caller, DECISION_IDS.next(), body or b"{}"
-                )
+                Redeem(permit_id, asked.attempt, caller, DECISION_IDS.next(), request)
             )
         except ValidationError as error:
             return invalid_answer(error)

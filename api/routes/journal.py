@@ -17,7 +17,7 @@ from api.schemas.people import AckRequest, RebuildRequest
 from api.sweeping import watch_unknown
 from ledger.application.answers import to_json
 from ledger.domain.identity import aggregate_id
-from ledger.store.journal import DecisionFilter, get_decision, list_decisions, list_events
+from ledger.store.journal import DecisionFilter, list_decisions, list_events
 from ledger.store.outbox import acknowledge, list_alerts
 from projections.rebuild import rebuild
 from projections.status import status
@@ -55,21 +55,6 @@ async def get_decisions(
     for row in page:
         row["position"] = str(row["position"])
     return _page(page, following)
-
-
-@router.get("/decisions/{decision_id}", responses=documented(404))
-async def get_one_decision(decision_id: Id, caller: Auditor, context: CurrentContext) -> Response:
-    """A decision: the request, the answer, and the text of the policy then."""
-    try:
-        name = str(uuid.UUID(decision_id))
-    except ValueError:
-        raise ProblemError("not_found", "there is no such decision") from None
-    async with context.connections.use() as connection:
-        row = await get_decision(connection, name)
-    if row is None:
-        raise ProblemError("not_found", "there is no such decision")
-    row["position"] = str(row["position"])
-    return Response(to_json(row), media_type="application/json")
 
 
 @router.get("/events", response_model=AnyList, responses=documented())

@@ -7,7 +7,7 @@ import orjson
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response
 
-from api.asking import ask, request_of
+from api.asking import ask, kept_redeem, request_of
 from api.auth import CurrentContext, Handler, PermitReader, Sender
 from api.decision_ids import DECISION_IDS
 from api.guarded_route import GuardedRoute
@@ -90,13 +90,9 @@ async def redeem(
     context: CurrentContext,
 ) -> Response:
     """Right before hand-over: 200 once. The same `attempt` hears its 200 again."""
-    command = Redeem(
-        known_uuid(permit_id),
-        body.attempt,
-        caller,
-        DECISION_IDS.next(),
-        body.model_dump_json().encode(),
-    )
+    name = known_uuid(permit_id)
+    request = kept_redeem(name, body)
+    command = Redeem(name, body.attempt, caller, DECISION_IDS.next(), request)
     return answer_response(await context.engine.submit(command))
 
 

@@ -16,7 +16,7 @@ def request_permit(world: World, command: RequestPermit) -> Outcome:
 
     A denial changes nothing but an opening breaker and a tripped loop guard.
     """
-    refused = _key_obstacle(world, command)
+    refused = key_obstacle(world, command)
     if refused is not None:
         return denied(refused)
     ask = ask_for(world, command)
@@ -38,7 +38,7 @@ def request_permit(world: World, command: RequestPermit) -> Outcome:
     return grant(world, command, ask, passed, withheld)
 
 
-def _key_obstacle(world: World, command: RequestPermit) -> Denial | None:
+def key_obstacle(world: World, command: RequestPermit) -> Denial | None:
     """What the key itself, its job's lease, or a used-up override forbids."""
     if command.job is not None:
         job = world.job(command.job.name)

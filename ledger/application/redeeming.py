@@ -34,9 +34,9 @@ def redeem(world: World, command: Redeem) -> Outcome:
     if permit is None:
         return denied(Denial("unknown_permit", "there is no such permit"))
     ids = ids_of(permit)
-    if not _may_handle(command.caller, permit):
+    if not may_handle(command.caller, permit):
         return Outcome(status=403, **ids)
-    denial = _not_redeemable(permit, command.attempt)
+    denial = not_redeemable(permit, command.attempt)
     if denial is not None:
         return denied(denial, **ids)
     if permit.state is State.REDEEMED:
@@ -47,7 +47,7 @@ def redeem(world: World, command: Redeem) -> Outcome:
         return denied(
             Denial("recovery_mode", "the ledger was restored and waits for a human"), **ids
         )
-    why = _overtaken(world, permit)
+    why = overtaken(world, permit)
     if why is not None:
         outcome = denied(
             Denial("revoked", f"permit {permit.permit_id}: {why}", permit_id=permit.permit_id),
@@ -88,7 +88,7 @@ def report_outcome(world: World, command: ReportOutcome) -> Outcome:
     permit = world.permit(command.permit_id)
     if permit is None:
         return denied(Denial("unknown_permit", "there is no such permit"))
-    if not _may_handle(command.caller, permit):
+    if not may_handle(command.caller, permit):
         return Outcome(status=403, customer_id=permit.customer_id)
     wanted = State(command.outcome)
     ids = (command.provider_message_id, command.message_id)
@@ -148,11 +148,12 @@ def _hand_over(world: World, permit: Permit) -> dict[str, Any]:
     return permit_body(permit) | {"message_id": world.identity.message_id(permit.permit_id)}
 
 
-def _may_handle(caller: Caller, permit: Permit) -> bool:
+def may_handle(caller: Caller, permit: Permit) -> bool:
+    """May this key redeem the permit and report on it: the granting one, or `operate` (D6)?"""
     return caller.key_id == permit.key_id or caller.may("operate")
 
 
-def _not_redeemable(permit: Permit, attempt: str | None) -> Denial | None:
+def not_redeemable(permit: Permit, attempt: str | None) -> Denial | None:
     """Why the state of the permit alone forbids a redeem."""
     name = permit.permit_id
     if permit.state is State.GRANTED:
@@ -167,7 +168,7 @@ def _not_redeemable(permit: Permit, attempt: str | None) -> Denial | None:
     return Denial("already_redeemed", f"permit {name} is {permit.state}", permit_id=name)
 
 
-def _overtaken(world: World, permit: Permit) -> str | None:
+def overtaken(world: World, permit: Permit) -> str | None:
     """What happened since the grant that takes the permit back, None if nothing did."""
     control = world.control
     paused = control.pause_for(permit.kind, permit.lane, permit.sender)

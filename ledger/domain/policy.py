@@ -146,6 +146,18 @@ def parse_policy(raw: Mapping[str, Any]) -> Policy:
     return Policy(**values)
 
 
+def policy_of(text: str) -> Policy:
+    """The policy of a stored text, by which a decision of long ago is explained.
+
+    A setting that came later has its default; one that is gone since means nothing any more.
+    Raises PolicyError, ValueError for a text that is none.
+    """
+    raw = {name: v for name, v in json.loads(text).items() if name in Policy.__dataclass_fields__}
+    if raw.get("adopt_before") is not None:
+        raw["adopt_before"] = date.fromisoformat(raw["adopt_before"])
+    return parse_policy({name: value for name, value in raw.items() if value is not None})
+
+
 def check_time_zone(name: object) -> str:
     """The name of an IANA time zone. Raises PolicyError for anything else."""
     if not isinstance(name, str) or not name or len(name) > 64:

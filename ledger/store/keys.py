@@ -99,8 +99,17 @@ async def find_key(connection: AsyncConnection[Any], secret: str) -> Caller | No
     """The caller of a key that is not revoked."""
     cursor = await connection.execute(statement("keys", "by_hash"), {"hash": key_hash(secret)})
     row = await cursor.fetchone()
-    if row is None:
-        return None
+    return _caller(row) if row is not None else None
+
+
+async def caller_named(connection: AsyncConnection[Any], key_id: str) -> Caller | None:
+    """The caller of a key by its id, revoked or not: for explaining what it once asked."""
+    cursor = await connection.execute(statement("keys", "by_id"), {"key_id": key_id})
+    row = await cursor.fetchone()
+    return _caller(row) if row is not None else None
+
+
+def _caller(row: tuple[Any, ...]) -> Caller:
     key_id, name, scopes, redeem_required, intents, transactional = row
     return Caller(
         key_id,

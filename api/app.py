@@ -19,6 +19,7 @@ from api.routes import (
     audit,
     control,
     due,
+    explain,
     facts,
     journal,
     keys,
@@ -90,7 +91,7 @@ def build_app(settings: Settings, conninfo: str, test_clock: bool) -> ASGIApp:
     install_problem_handlers(app)
     for module in (permits, facts, due, webhooks, people, control, journal, keys, service):
         app.include_router(module.router)
-    for module in (audit,):
+    for module in (audit, explain):
         app.include_router(module.router)
     app.include_router(facts.invoices)
     return HotPath(app, app.state, settings.max_body)

@@ -1,7 +1,11 @@
 """`python -m bench`: measure every row in turn, print the ratios, and write bench/results.json."""
 
+import asyncio
+import importlib
+import importlib.util
 import time
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -13,6 +17,9 @@ from bench.rows import ROWS, Row
 from bench.stand import FULL, QUICK, Stand, open_stand
 
 RESULTS = Path(__file__).parent / "results.json"
+_OTHERS = tuple(name for name in ("webhooks",) if importlib.util.find_spec(f"bench.{name}"))
+"""Modules with rows of their own; each has `async def run() -> list[dict]`."""
+_NAMES = tuple(row.name for row in ROWS)
 _PLAIN_WIDTH = 150
 _console = Console()
 if not _console.is_terminal:
@@ -21,7 +28,7 @@ if not _console.is_terminal:
 
 @click.command()
 @click.option("--quick", is_flag=True, help="One short round of each row, in about a minute.")
-@click.option("--only", "names", multiple=True, type=click.Choice([row.name for row in ROWS]))
+@click.option("--only", "names", multiple=True, type=click.Choice([*_NAMES, *_OTHERS]))
 @click.option("--out", type=click.Path(path_type=Path), help="Where to write the JSON.")
 def main(quick: bool, names: tuple[str, ...], out: Path | None) -> None:
     """Measure the ledger against baselines on this machine.
@@ -36,12 +43,29 @@ def main(quick: bool, names: tuple[str, ...], out: Path | None) -> None:
             "both sides of a pair as much, so ratios come out nearer to 1.",
             style="yellow",
         )
-    with open_stand(pace) as stand:
-        results = [_measure(row, stand) for row in rows]
-    show(_console, results, pace)
+    results: list[Result] = []
+    if rows:
+        with open_stand(pace) as stand:
+            results = [_measure(row, stand) for row in rows if not stand.time_is_up]
+        show(_console, results, pace)
+        left_out = [row.name for row in rows[len(results) :]]
+        if left_out:
+            _console.print(f"not measured, as time was up: {', '.join(left_out)}", style="yellow")
+    told = [as_json(result) for result in results]
+    for name in _OTHERS:
+        if name in names or not (names or quick):
+            told += _run_other(name)
     path = out or (None if quick else RESULTS)
     if path is not None:
-        write_json(path, description(), [as_json(result) for result in results])
+        write_json(path, description(), told)
+
+
+def _run_other(name: str) -> list[dict[str, Any]]:
+    """The rows of a module that measures by itself."""
+    rows: list[dict[str, Any]] = asyncio.run(importlib.import_module(f"bench.{name}").run())
+    for row in rows:
+        _console.print(name, row)
+    return [{"name": f"{name}-{number}", **row} for number, row in enumerate(rows, 1)]
 
 
 def _measure(row: Row, stand: Stand) -> Result:

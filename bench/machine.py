@@ -4,6 +4,7 @@ import os
 import platform
 import tempfile
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,18 +40,19 @@ def resident_bytes(pid: int) -> int:
     return resident
 
 
-def wait_until_quiet(service: int | None, postmaster: int | None, at_most: float = 20.0) -> bool:
-    """Wait until both processes idle: what one load left to do must not slow the next one down.
+def wait_until_quiet(
+    services: Collection[int], postmaster: int | None, at_most: float = 20.0
+) -> bool:
+    """Wait until the processes idle: what one load left to do must not slow the next one down.
 
     False where they were still busy after `at_most` seconds.
     """
     give_up = time.monotonic() + at_most
-    before = cpu_seconds(service, postmaster)
+    before = _all_cpu_seconds(services, postmaster)
     while time.monotonic() < give_up:
         time.sleep(_LOOK_SECONDS)
-        now = cpu_seconds(service, postmaster)
-        spent = now.since(before)
-        if spent.service + spent.postgres < _QUIET_SHARE * _LOOK_SECONDS:
+        now = _all_cpu_seconds(services, postmaster)
+        if now - before < _QUIET_SHARE * _LOOK_SECONDS:
             return True
         before = now
     return False
@@ -81,6 +83,11 @@ def description() -> dict[str, object]:
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
     }
+
+
+def _all_cpu_seconds(services: Collection[int], postmaster: int | None) -> float:
+    spent = cpu_seconds(None, postmaster).postgres
+    return spent + sum(cpu_seconds(pid, None).service for pid in services)
 
 
 def _own(process: psutil.Process) -> float:

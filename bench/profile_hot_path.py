@@ -140,7 +140,7 @@ class _Driver(threading.Thread):
                 _CONNECTIONS,
                 1,
             ).result()
-            wait_until_quiet(os.getpid(), self._postmaster)
+            wait_until_quiet([os.getpid()], self._postmaster)
             stream = Stream((self._template,))
             before = cpu_seconds(os.getpid(), None).service
             self._looks.begin()

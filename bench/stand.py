@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -24,19 +25,23 @@ _WARM_UP = '{"kind":"notification","customer_id":"warm-{n}","event_type":"shippe
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How thorough a run is: rounds per row, seconds per load."""
+    """How thorough a run is: rounds per row, seconds per load.
+
+    After `budget` seconds no row is begun, and no further round of the row at hand.
+    """
 
     quick: bool
     rounds: int
     seconds: int
+    budget: float
 
     def size(self, full: int, quick: int) -> int:
         """A number that a quick run makes smaller."""
         return quick if self.quick else full
 
 
-QUICK = Pace(True, 1, 1)
-FULL = Pace(False, 3, 4)
+QUICK = Pace(True, 1, 1, 60.0)
+FULL = Pace(False, 3, 4, 660.0)
 
 
 class Stand:
@@ -49,6 +54,7 @@ class Stand:
         self._most_per_second = 0
         self._numbers = 1
         self._databases = 0
+        self._give_up = time.monotonic() + pace.budget
         self._parts: dict[Any, Any] = {}
 
     @cached_property
@@ -92,6 +98,11 @@ class Stand:
         part: Part = self._parts[make]
         return part
 
+    @property
+    def time_is_up(self) -> bool:
+        """Has the run used up its time?"""
+        return time.monotonic() > self._give_up
+
     def enter(self, server: AbstractContextManager[Server]) -> Server:
         """Start a server that lives until the end of the run."""
         return self._stack.enter_context(server)
@@ -123,6 +134,9 @@ class Stand:
         """Measure in turn, the other side first in every other round: A B, B A, A B."""
         pairs = []
         for number in range(self.pace.rounds):
+            if number and self.time_is_up:
+                notes = (*notes, f"only {number} of {self.pace.rounds} rounds: time was up")
+                break
             if number % 2:
                 theirs = baseline(number)
                 pairs.append(Pair(ours(number), theirs))
@@ -148,14 +162,16 @@ class Stand:
         service = server.pid if server is not None else None
         counts = bool(server and server.conninfo) if postgres is None else postgres
         postmaster = self.postgres.pid if counts else None
-        everything = [service, self.ledger.pid if "ledger" in self.__dict__ else None]
-        quiet = all(wait_until_quiet(pid, self._postmaster()) for pid in everything)
+        watched = {server.pid} if server is not None else set()
+        if "ledger" in self.__dict__:
+            watched.add(self.ledger.pid)
+        quiet = wait_until_quiet(watched, self._postmaster())
         cost = Cost(quiet)
         before = cpu_seconds(service, postmaster)
         yield cost
         after = cpu_seconds(service, postmaster)
         cost.during = after.since(before)
-        wait_until_quiet(service, self._postmaster())
+        wait_until_quiet(watched, self._postmaster())
         cost.later = cpu_seconds(service, postmaster).since(after)
 
     def _postmaster(self) -> int | None:

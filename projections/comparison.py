@@ -14,11 +14,12 @@ from projections.statements import composed, one
 _SHOWN = 20
 
 
-async def differences(conninfo: str, policy: Policy, most: int = 5_000) -> list[str]:
+async def differences(conninfo: str, policy: Policy | None = None, most: int = 5_000) -> list[str]:
     """What differs between the live generations and fresh ones up to the same position.
 
-    Each line names a table, the side that has the row, and the row; none where all is equal. Only
-    the first few rows of each table are shown. The fresh generation lives in a transaction that is
+    The fresh ones are computed by this policy, or without one by that of the live ones. Each line
+    names a table, the side that has the row, and the row; none where all is equal. Only the first
+    few rows of each table are shown. The fresh generation lives in a transaction that is
     rolled back, and the live one stands still meanwhile: for tests and for doubts, not for routine.
     Raises psycopg.Error.
     """
@@ -31,11 +32,15 @@ async def differences(conninfo: str, policy: Policy, most: int = 5_000) -> list[
 
 
 async def _compare(
-    connection: AsyncConnection[Any], model: ReadModel, policy: Policy, most: int
+    connection: AsyncConnection[Any], model: ReadModel, policy: Policy | None, most: int
 ) -> list[str]:
     number, position = await one(connection, "control", "hold_live", name=model.name)
     live = Generation(model, number)
-    fresh = await add_generation(connection, model, policy)
+    fresh = await add_generation(connection, model, policy or Policy())
+    if policy is None and model.settings is not None:
+        await connection.execute(
+            composed("control", "copy_policy", live=live.schema, fresh=fresh.schema)
+        )
     for after in range(0, position, most):
         await apply_range(connection, fresh, after, min(position, after + most))
     found: list[str] = []

@@ -2,6 +2,7 @@
 
 import pytest
 
+from ledger.domain.policy import Policy, Stage
 from projections.comparison import differences
 from tests.support.read_side import ReadSide, story, with_read_side
 
@@ -45,6 +46,18 @@ def test_a_row_that_was_tampered_with_is_named(
     for line, (where, what) in zip(lines, found, strict=True):
         assert line.startswith(where)
         assert what in line
+
+
+def test_without_a_policy_it_goes_by_that_of_the_live_one(database: str) -> None:
+    ladder = Policy(stages=(Stage("day-2", 2, 0),))
+
+    async def steps(side: ReadSide) -> None:
+        await side.append()
+        await side.catch_up()
+        assert await differences(side.conninfo) == []
+        assert len(await differences(side.conninfo, Policy())) > 10
+
+    with_read_side(database, story(policy=ladder), steps)
 
 
 def test_it_compares_up_to_where_the_live_one_is(database: str) -> None:

@@ -4,6 +4,7 @@ import hmac
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
+from string import hexdigits
 from uuid import UUID, uuid5
 
 import idna
@@ -60,6 +61,12 @@ def fingerprint(secret: bytes, address: str) -> str:
 def customer_known_by(address: Address) -> str:
     """The customer id of somebody without a billing id, known by their address alone (D9)."""
     return ADDRESS_CUSTOMER_PREFIX + address.fingerprint
+
+
+def known_by_address(customer_id: str) -> bool:
+    """Is this the id of a customer known by their address alone, and no billing id like it?"""
+    digits = customer_id.removeprefix(ADDRESS_CUSTOMER_PREFIX)
+    return digits != customer_id and len(digits) == 32 and not set(digits) - set(hexdigits)
 
 
 @lru_cache(maxsize=65536)

@@ -7,7 +7,7 @@ from ledger.application.fact_data import Unset
 from ledger.application.facts.merging import merge
 from ledger.application.world import World
 from ledger.domain.customer import Customer
-from ledger.domain.identity import ADDRESS_CUSTOMER_PREFIX, Address, customer_known_by
+from ledger.domain.identity import Address, customer_known_by, known_by_address
 
 
 def ensure_customer(world: World, outcome: Outcome, customer_id: str) -> Customer | None:
@@ -90,7 +90,7 @@ def _claim(world: World, outcome: Outcome, customer_id: str, email: Address) -> 
     owner = world.customer(owner_id)
     if owner is None or owner.customer_id == customer_id:
         return
-    if owner.customer_id.startswith(ADDRESS_CUSTOMER_PREFIX):
+    if known_by_address(owner.customer_id):
         outcome.names.append(NameClaim("address", email.fingerprint, customer_id, replaces=True))
         merge(world, outcome, owner, world.customer(customer_id), customer_id)
         return

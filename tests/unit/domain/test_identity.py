@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 
 from ledger.domain.identity import (
     ADDRESS_CUSTOMER_PREFIX,
+    Address,
     BadAddress,
     aggregate_id,
     customer_known_by,
     fingerprint,
+    known_by_address,
     message_id,
     normal_form,
     permit_of_message_id,
@@ -154,3 +156,12 @@ def test_a_forged_message_id_is_not_ours() -> None:
 @given(st.text())
 def test_no_foreign_text_is_taken_for_our_message_id(text: str) -> None:
     assert permit_of_message_id(SECRET, text) is None
+
+
+def test_a_billing_id_that_looks_like_an_address_customers_is_none() -> None:
+    """Only `adr_` and a whole fingerprint name a customer known by their address (D9)."""
+    known = customer_known_by(Address("pat@example.com", "0123456789abcdef" * 2))
+    assert known_by_address(known)
+    assert not known_by_address("adr_17")
+    assert not known_by_address("adr_" + "z" * 32)
+    assert not known_by_address("0123456789abcdef" * 2)

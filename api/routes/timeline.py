@@ -1,0 +1,123 @@
+"""Timelines: every fact, decision, outcome and alert of a customer or an invoice, in order."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from fastapi.responses import Response
+
+from api.auth import Auditor, CurrentContext
+from api.context import Context
+from api.fresh_reads import After, log_has_reached
+from api.guarded_route import GuardedRoute
+from api.paging_cursor import decode_text, encode_text
+from api.problems import ProblemError, documented
+from api.schemas.fields import Id
+from api.schemas.timeline import Timeline
+from ledger.application.answers import to_json
+from ledger.store.timeline import (
+    BEGINNING,
+    Entry,
+    Place,
+    Story,
+    read_story,
+    story_of_customer,
+    ties_of_invoice,
+)
+
+router = APIRouter(prefix="/v1", tags=["people"], route_class=GuardedRoute)
+Limit = Annotated[int, Query(ge=1, le=1000)]
+Cursor = Annotated[str | None, Query(max_length=500)]
+
+
+@router.get("/customers/{customer_id}/timeline", response_model=Timeline, responses=documented(404))
+async def customer_timeline(
+    customer_id: Id,
+    caller: Auditor,
+    context: CurrentContext,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+    after: After = None,
+) -> Response:
+    """What happened to a customer, under every id that was merged into theirs, oldest first."""
+    place = _place(cursor)
+    await log_has_reached(context, after)
+    ids = await _ids_of(context, customer_id)
+    if ids is None:
+        raise ProblemError("unknown_customer", f"customer {customer_id} is not known")
+    async with context.connections.use() as connection:
+        story = await story_of_customer(connection, ids)
+        return _page(await read_story(connection, story, place, limit + 1), limit)
+
+
+@router.get(
+    "/invoices/{invoice_id:path}/timeline", response_model=Timeline, responses=documented(404)
+)
+async def invoice_timeline(
+    invoice_id: Id,
+    caller: Auditor,
+    context: CurrentContext,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+    after: After = None,
+) -> Response:
+    """What happened to an invoice, whoever owed it, oldest first."""
+    place = _place(cursor)
+    await log_has_reached(context, after)
+    async with context.connections.use() as connection:
+        owners, permits = await ties_of_invoice(connection, invoice_id)
+    customers: dict[str, None] = {}
+    for owner in owners:
+        customers |= dict.fromkeys((owner, *(await _ids_of(context, owner) or ())))
+    story = Story((("invoice", invoice_id),), tuple(customers), invoice_id, permits)
+    async with context.connections.use() as connection:
+        entries = await read_story(connection, story, place, limit + 1)
+    if not entries and place == BEGINNING:
+        raise ProblemError("unknown_invoice", f"invoice {invoice_id} is not known to the ledger")
+    return _page(entries, limit)
+
+
+async def _ids_of(context: Context, customer_id: str) -> tuple[str, ...] | None:
+    """The id that answers for a customer now, and those that were merged into it."""
+    customer, _ = await context.reader.customer(customer_id)
+    if customer is None:
+        return None
+    return (customer.customer_id, *sorted(customer.absorbed))
+
+
+def _page(entries: list[Entry], limit: int) -> Response:
+    page = entries[:limit]
+    following = _cursor(page[-1].place) if len(entries) > limit else None
+    content = {"items": [_item(entry) for entry in page], "next": following}
+    return Response(to_json(content), media_type="application/json")
+
+
+def _item(entry: Entry) -> dict[str, Any]:
+    return {
+        "kind": entry.kind,
+        "what": entry.what,
+        "at": entry.place.at,
+        "position": str(entry.place.position),
+        "about": entry.about,
+        "data": entry.data,
+    }
+
+
+def _cursor(place: Place) -> str:
+    return encode_text(f"{place.position} {place.at.isoformat()} {place.rank} {place.id}")
+
+
+def _place(cursor: str | None) -> Place:
+    text = decode_text(cursor)
+    if text is None:
+        return BEGINNING
+    try:
+        position, at, rank, id_ = text.split(" ")
+        moment = datetime.fromisoformat(at)
+        place = Place(int(position), moment, int(rank), id_)
+    except ValueError:
+        raise ProblemError("invalid_request", "the cursor is not one of the ledger's") from None
+    bounded = 0 <= place.position < 2**63 and 0 <= place.rank <= 2 and len(id_) <= 40
+    if moment.utcoffset() is None or not bounded or not id_.isascii():
+        raise ProblemError("invalid_request", "the cursor is not one of the ledger's")
+    return place

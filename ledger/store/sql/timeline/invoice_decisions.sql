@@ -1,0 +1,20 @@
+-- The next decisions about an invoice: under its customers, also where it is one of many; and those
+-- that were asked for before anybody had told of it.
+SELECT d.decision_id::text, d.decided_at, d.position, d.operation, d.sender, d.kind, d.customer_id,
+    d.invoice_id, d.thread_id, d.status, d.code, d.replayed
+FROM decisions d
+WHERE d.partition = 0
+    AND (
+        d.customer_id = ANY (%(customers)s::text[])
+        AND (
+            d.invoice_id = %(invoice_id)s
+            OR (d.request::jsonb -> 'invoices') ? %(invoice_id)s
+            OR d.answer ->> 'permit_id' = ANY (%(permits)s::text[])
+        )
+        OR d.customer_id IS NULL AND d.invoice_id = %(invoice_id)s
+    )
+    AND d.decided_at >= %(at)s::timestamptz - interval '1 minute'
+    AND (d.position, d.decided_at, 1, d.decision_id::text COLLATE "C")
+        > (%(position)s, %(at)s, %(rank)s, %(id)s COLLATE "C")
+ORDER BY d.decided_at, d.position, d.decision_id::text COLLATE "C"
+LIMIT %(limit)s

@@ -26,6 +26,7 @@ from api.routes import (
     people,
     permits,
     service,
+    timeline,
     webhooks,
 )
 from api.settings import Settings
@@ -91,7 +92,7 @@ def build_app(settings: Settings, conninfo: str, test_clock: bool) -> ASGIApp:
     install_problem_handlers(app)
     for module in (permits, facts, due, webhooks, people, control, journal, keys, service):
         app.include_router(module.router)
-    for module in (audit, explain):
+    for module in (audit, explain, timeline):
         app.include_router(module.router)
     app.include_router(facts.invoices)
     return HotPath(app, app.state, settings.max_body)

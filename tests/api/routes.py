@@ -135,6 +135,8 @@ ROUTES = (
     Route("GET", "/v1/decisions/{decision_id}", _PEOPLE, f"/v1/decisions/{_PERMIT}"),
     Route("GET", "/v1/events", _PEOPLE),
     Route("GET", "/v1/audit/verify", _PEOPLE),
+    Route("GET", "/v1/customers/{customer_id}/timeline", _PEOPLE, "/v1/customers/none/timeline"),
+    Route("GET", "/v1/invoices/{invoice_id}/timeline", _PEOPLE, "/v1/invoices/none/timeline"),
     Route(
         "POST",
         "/v1/customers/{customer_id}/erase",

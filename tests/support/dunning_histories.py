@@ -139,6 +139,8 @@ overdue = st.builds(
     invoices,
     customers,
     due=st.integers(-16, -2).map(lambda days: str(START.date() + timedelta(days=days))),
+    owes=st.sampled_from((30_000, 30_000, 7_500, 3_000)),
+    total=st.just(30_000),
     zone=st.sampled_from(ZONES),
     email=st.sampled_from(EMAILS),
 )

@@ -1,7 +1,9 @@
 -- Mails that were permitted, or seen to have gone out, within a range.
 INSERT INTO mails
 SELECT DISTINCT ON (p.permit_id)
-    p.permit_id, p.customer_id, owner_of(p.customer_id), p.kind, p.lane, p.sender,
+    p.permit_id, p.customer_id,
+    CASE WHEN (SELECT EXISTS (SELECT FROM merged)) THEN owner_of(p.customer_id) ELSE p.customer_id END,
+    p.kind, p.lane, p.sender,
     e.topic = 'ledger:Customer.MailObserved', p.redeem_required, p.granted_at, p.send_by, p.state,
     p.redeemed_at, p.settled_at
 FROM events e

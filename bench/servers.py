@@ -86,10 +86,10 @@ def running_ledger(
 
 
 @contextmanager
-def running_empty(folder: Path) -> Iterator[Server]:
-    """The endpoint that decides nothing."""
+def running_empty(folder: Path, module: str = "bench.empty") -> Iterator[Server]:
+    """The endpoint that decides nothing: of permits, or another module's."""
     folder.mkdir(parents=True, exist_ok=True)
-    with _running(["-m", "bench.empty", str(folder / "announce.json")], folder, {}) as server:
+    with _running(["-m", module, str(folder / "announce.json")], folder, {}) as server:
         yield server
 
 

@@ -1,5 +1,6 @@
 """Real service processes on a test clock, and what tests say to them over HTTP."""
 
+import itertools
 import json
 import os
 import subprocess
@@ -8,7 +9,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -175,6 +176,7 @@ class Service(Client):
     pid: int = 0
     database: str = ""
     now: datetime | None = None
+    connections: Iterator[httpx.Client] = field(default_factory=lambda: iter(()), repr=False)
 
     @property
     def clock(self) -> datetime:
@@ -196,11 +198,14 @@ class Service(Client):
         return self.move_clock(self.clock + timedelta(**span))
 
     def client(self, *scopes: str, name: str | None = None, **fields: Any) -> Client:
-        """A new key of these scopes (none: send), redeem required unless the fields differ."""
+        """A new key of these scopes (none: send), redeem required unless the fields differ.
+
+        It has the next of the service's connections.
+        """
         name = name or f"sender-{uuid.uuid4().hex[:8]}"
         body = {"name": name, "scopes": list(scopes) or ["send"]} | fields
         made = self.post("/v1/keys", body).ok(201)
-        return Client(self.http, made["key"], made["key_id"], name)
+        return Client(next(self.connections), made["key"], made["key_id"], name)
 
     def without_key(self) -> Client:
         """Somebody without a key."""
@@ -213,9 +218,14 @@ def running_service(
     test_clock: datetime | str | None,
     *,
     workers: int = 1,
+    connections: int = 1,
     env: Mapping[str, str] | None = None,
 ) -> Iterator[Service]:
-    """`send-ledger serve` on this migrated database, which may hold a ledger already."""
+    """`send-ledger serve` on this migrated database, which may hold a ledger already.
+
+    Keys made by `client` take turns with so many connections; with several workers these end in
+    different processes.
+    """
     now = datetime.fromisoformat(test_clock) if isinstance(test_clock, str) else test_clock
     with psycopg.connect(conninfo, autocommit=True) as db:
         row = db.execute("SELECT count(*) FROM keys WHERE key_id = 'key_first'").fetchone()
@@ -225,8 +235,21 @@ def running_service(
         process = _start(conninfo, now, workers, Path(folder), env or {})
         try:
             announced = _announced(process, Path(folder) / "announced.json")
-            with httpx.Client(base_url=announced["url"], timeout=30) as http:
-                yield Service(http, _KEY, "key_first", "first", process.pid, conninfo, now)
+            with ExitStack() as opened:
+                https = [
+                    opened.enter_context(httpx.Client(base_url=announced["url"], timeout=30))
+                    for _ in range(connections)
+                ]
+                yield Service(
+                    https[0],
+                    _KEY,
+                    "key_first",
+                    "first",
+                    process.pid,
+                    conninfo,
+                    now,
+                    itertools.cycle(https),
+                )
         finally:
             process.terminate()
             process.wait(timeout=_SECONDS)

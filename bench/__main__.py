@@ -12,7 +12,7 @@ from rich.console import Console
 
 from bench.load import wrk
 from bench.machine import description, fsync_ms, load_average
-from bench.report import Result, as_json, show, write_json
+from bench.report import Result, as_json, show, show_told, write_json
 from bench.rows import ROWS, Row
 from bench.stand import FULL, QUICK, Stand, open_stand
 
@@ -63,8 +63,7 @@ def main(quick: bool, names: tuple[str, ...], out: Path | None) -> None:
 def _run_other(name: str) -> list[dict[str, Any]]:
     """The rows of a module that measures by itself."""
     rows: list[dict[str, Any]] = asyncio.run(importlib.import_module(f"bench.{name}").run())
-    for row in rows:
-        _console.print(name, row)
+    show_told(_console, rows)
     return [{"name": f"{name}-{number}", **row} for number, row in enumerate(rows, 1)]
 
 

@@ -128,6 +128,25 @@ def show(console: Console, results: Sequence[Result], pace: Pace) -> None:
     console.print(f"{pace.rounds} round(s) of {pace.seconds} s each", style="dim")
 
 
+def show_told(console: Console, rows: Sequence[dict[str, Any]]) -> None:
+    """Print rows that were measured elsewhere, as far as they have what a row has."""
+    table = _table("what", "ours", "baseline", "ratio", "by CPU", "must", "aim", "verdict")
+    for row in rows:
+        ratio = row.get("ratio")
+        table.add_row(
+            str(row["what"]),
+            f"{row['ours']} {row['unit']}",
+            f"{row['baseline']} {row['unit']}",
+            f"{ratio['median']:.2f} ({ratio['min']:.2f}–{ratio['max']:.2f})" if ratio else "",
+            str(row.get("cpu_ratio", "")),
+            str(row["must_reach"]),
+            str(row.get("aim", "")),
+            _coloured(row["verdict"]),
+        )
+    console.print()
+    console.print(table)
+
+
 _COSTS = ("cpu_service", "cpu_postgres", "cpu_after")
 
 

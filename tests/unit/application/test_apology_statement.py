@@ -1,11 +1,14 @@
 """The statement of an apology: each open invoice once, and amounts as people write them (D14)."""
 
+from pathlib import Path
+
 import pytest
 
+from api.settings import SettingsError, load_settings
 from ledger.application.requests import CallPause, DeclareIncident
 from ledger.application.statement import UnknownLocale, formatted_amount
 from ledger.domain.balance import Status
-from ledger.domain.policy import Policy
+from ledger.domain.policy import Policy, PolicyError
 from tests.support.build import OPERATOR, apology, at, invoice, merged, minutes, paid
 from tests.support.given import Scenario, given
 
@@ -111,3 +114,16 @@ def test_no_part_of_an_amount_is_lost(amount: int, currency: str, written: str) 
 def test_a_locale_that_does_not_exist() -> None:
     with pytest.raises(UnknownLocale, match="xx_YY"):
         formatted_amount(1, "USD", "xx_YY")
+
+
+def test_a_locale_is_checked_at_the_start(tmp_path: Path) -> None:
+    config = tmp_path / "ledger.toml"
+    env = {"LEDGER_CONFIG": str(config), "LEDGER_SECRET": "a secret of the tests"}
+    config.write_text('[policy]\nlocale = "pt_BR"', encoding="utf-8")
+    assert load_settings(env).policy.locale == "pt_BR"
+    config.write_text('[policy]\nlocale = "xx_YY"', encoding="utf-8")
+    with pytest.raises(SettingsError, match="policy.locale: 'xx_YY' is not a locale"):
+        load_settings(env)
+    config.write_text('[policy]\nlocale = "../../etc"', encoding="utf-8")
+    with pytest.raises(PolicyError, match="policy.locale must be a locale"):
+        load_settings(env)

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 from psycopg import AsyncConnection
 
@@ -31,6 +31,7 @@ from projections.invoices import INVOICES
 from projections.models import MODELS
 from projections.schema import prepare_on
 from projections.statements import composed, one
+from tests.support import build
 from tests.support.dunning_histories import START, histories, play, policies, sweep
 from tests.support.given import Scenario
 from tests.support.log_copy import copy_log
@@ -39,6 +40,9 @@ from tests.support.postgres import fresh_database
 RUNNER = asyncio.Runner()
 MOMENT = timedelta(microseconds=1)
 EXAMPLES = 3_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 150
+
+SENT_BEFORE = build.observed_send("2026-10-13T08:00:00Z", "cus_1", "inv_1", "day-7")
+"""Its day-3 is superseded when the ledger hears of it, which is no reminder: day-14 is due."""
 
 
 @dataclass
@@ -78,6 +82,13 @@ async def connected(conninfo: str) -> AsyncConnection[Any]:
     turns=st.integers(1, 3),
     cuts=st.lists(st.integers(1, 60), max_size=4),
     limit=st.integers(1, 3),
+)
+@example(
+    policy=Policy(),
+    history=[build.invoice(due="2026-10-06"), SENT_BEFORE],
+    turns=1,
+    cuts=[],
+    limit=1,
 )
 def test_what_is_due_is_what_the_guards_let_pass(
     connection: AsyncConnection[Any],

@@ -1,0 +1,297 @@
+"""An independent model of the rules: what the ledger must answer to any history of commands.
+
+It keeps everything, looks everything up the slow way and was written from the design and the HTTP
+contract. Where it and the ledger differ, one of them is wrong.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from ledger.application.fact_data import (
+    Credited,
+    CustomerHeld,
+    CustomerObserved,
+    CustomersMerged,
+    Delivery,
+    Fact,
+    InvoiceHeld,
+    InvoiceObserved,
+    PaymentMoved,
+    SendObserved,
+    ThreadMessage,
+)
+from tests.support.model_invoices import LADDER, ModelInvoice
+from tests.support.model_permits import LIVE, Holdings, Key, ModelPermit, ObservedSend
+
+STAGES = tuple(name for name, _, _ in LADDER)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What must be answered: a status and code, or what becomes of a fact; a reminder's items."""
+
+    status: int = 200
+    code: str | None = None
+    result: str | None = None
+    items: tuple[tuple[str, str, tuple[str, ...], int], ...] | None = None
+
+
+@dataclass
+class ModelCustomer:
+    """What is known of a customer after all merges; `holds` by reason."""
+
+    holds: dict[str, tuple[datetime, bool, datetime | None, tuple[str, ...]]] = field(
+        default_factory=dict
+    )
+    breaker: str | None = None
+    addresses: list[str] = field(default_factory=list)
+    held_addresses: set[str] = field(default_factory=set)
+
+    def held(self, now: datetime, kind: str) -> bool:
+        """Does a hold bind this kind of mail now?"""
+        return any(
+            on and (until is None or now < until) and (not kinds or kind in kinds)
+            for _, on, until, kinds in self.holds.values()
+        )
+
+
+@dataclass
+class ModelMessage:
+    """What was told of a message, by whomever and in whatever order."""
+
+    thread: str
+    outbound: bool
+    automatic: bool
+    ours: bool
+
+
+@dataclass
+class Model:
+    """The whole ledger as the rules have it; `number` counts the commands."""
+
+    now: datetime
+    number: int = 0
+    invoices: dict[str, ModelInvoice] = field(default_factory=dict)
+    customers: dict[str, ModelCustomer] = field(default_factory=dict)
+    into: dict[str, str] = field(default_factory=dict)
+    address_of: dict[str, str] = field(default_factory=dict)
+    threads: dict[str, str] = field(default_factory=dict)
+    messages: dict[str, ModelMessage] = field(default_factory=dict)
+    facts: set[tuple[str, str]] = field(default_factory=set)
+    pauses: set[str] = field(default_factory=set)
+    paused_at: dict[str, int] = field(default_factory=dict)
+    recovering: bool = False
+    incidents: set[str] = field(default_factory=set)
+    bound: dict[bytes, tuple[bytes, str, datetime]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.holdings = Holdings(self.root)
+
+    def root(self, customer: str) -> str:
+        """Who a customer is after all merges."""
+        while customer in self.into:
+            customer = self.into[customer]
+        return customer
+
+    def customer(self, customer: str) -> ModelCustomer:
+        """What is known of them; nothing, if they are new."""
+        return self.customers.get(self.root(customer), ModelCustomer())
+
+    def meet(self, customer: str) -> ModelCustomer:
+        """The ledger has heard of them from now on."""
+        return self.customers.setdefault(self.root(customer), ModelCustomer())
+
+    def fact(self, fact: Fact) -> str:
+        """Take a fact in, once per source and id; what becomes of it."""
+        name = (fact.source, fact.fact_id or "")
+        if fact.fact_id is not None and name in self.facts:
+            return "duplicate"
+        result = _FACTS[type(fact.data)](self, fact, fact.data)
+        if fact.fact_id is not None and result != "rejected":
+            self.facts.add(name)
+        return result
+
+    def merge(self, gone: str, into: str) -> None:
+        """Two customers are one: windows go by their root, the rest is carried over."""
+        before, after = self.customers.pop(gone, ModelCustomer()), self.meet(into)
+        self.into[gone] = into
+        for reason, hold in before.holds.items():
+            if reason not in after.holds or hold[0] >= after.holds[reason][0]:
+                after.holds[reason] = hold
+        after.breaker = (
+            "all" if "all" in (before.breaker, after.breaker) else (before.breaker or after.breaker)
+        )
+        after.addresses += [a for a in before.addresses if a not in after.addresses]
+        after.held_addresses |= before.held_addresses
+
+    def scopes(self, kind: str, lane: str, sender: str) -> tuple[str, ...]:
+        """The pauses that bind a mail; an apology passes them all."""
+        if lane == "apology":
+            return ()
+        named = ("all", f"kind:{kind}", f"sender:{sender}")
+        return (*named, "outreach") if lane == "outreach" else named
+
+    def paused(self, kind: str, lane: str, sender: str) -> bool:
+        """Is such a mail paused now?"""
+        return any(scope in self.pauses for scope in self.scopes(kind, lane, sender))
+
+    def recorded(self, invoice_id: str) -> set[str]:
+        """The stages on record in the invoice's present cycle."""
+        return self.holdings.recorded(invoice_id, self.invoices[invoice_id].cycle, STAGES)
+
+    def taken_back(self, permit: ModelPermit) -> bool:
+        """Did something happen since the grant that revokes the permit at its redeem (D6)?"""
+        scopes = self.scopes(permit.kind, permit.lane, permit.sender)
+        if any(s in self.pauses or self.paused_at.get(s, 0) > permit.number for s in scopes):
+            return True
+        if permit.overtaken:
+            return True
+        customer = self.customer(permit.customer)
+        if customer.held(self.now, permit.kind) or permit.address in customer.held_addresses:
+            return True
+        for item in permit.items:
+            invoice = self.invoices[item.invoice]
+            as_granted = (item.owed, item.cycle, item.starts)
+            if (invoice.owed(), invoice.cycle, invoice.starts()) != as_granted:
+                return True
+            if invoice.held(self.now) or (not item.repeat and invoice.changed > permit.number):
+                return True
+        if permit.invoice is None:
+            return False
+        invoice = self.invoices[permit.invoice]
+        repeat = not permit.keys
+        closed = invoice.status() != "open"
+        return closed or invoice.held(self.now) or (not repeat and invoice.changed > permit.number)
+
+
+def _observed(model: Model, fact: Fact, said: InvoiceObserved) -> str:
+    assert said.customer_id is not None
+    invoice = model.invoices.setdefault(said.invoice_id, ModelInvoice())
+    result = invoice.observe(said, model.now, model.number)
+    if result == "applied":
+        model.meet(said.customer_id)
+    return result
+
+
+def _paid(model: Model, fact: Fact, said: PaymentMoved) -> str:
+    invoice = model.invoices.setdefault(said.invoice_id, ModelInvoice())
+    state, name = str(said.state), said.payment_id
+    return invoice.move(state, name, said.amount, fact.time, model.now, model.number)
+
+
+def _credited(model: Model, fact: Fact, said: Credited) -> str:
+    invoice = model.invoices.setdefault(said.invoice_id, ModelInvoice())
+    state = "credit" if said.amount >= 0 else "credit_taken_back"
+    return invoice.move(state, said.credit_id, said.amount, fact.time, model.now, model.number)
+
+
+def _invoice_held(model: Model, fact: Fact, said: InvoiceHeld) -> str:
+    invoice = model.invoices.setdefault(said.invoice_id, ModelInvoice())
+    at = fact.time or model.now
+    return invoice.hold(said.reason, said.held, said.until, at, model.number)
+
+
+def _customer_held(model: Model, fact: Fact, said: CustomerHeld) -> str:
+    customer = model.meet(said.customer_id)
+    hold = (fact.time or model.now, said.held, said.until, said.kinds)
+    known = customer.holds.get(said.reason)
+    if known is not None and (hold[0] < known[0] or hold == known):
+        return "stale"
+    customer.holds[said.reason] = hold
+    for permit in model.holdings.mails(said.customer_id) if said.held else ():
+        concerned = not said.kinds or permit.kind in said.kinds
+        permit.overtaken = permit.overtaken or (permit.state in LIVE and concerned)
+    return "applied"
+
+
+def _addresses(model: Model, fact: Fact, said: CustomerObserved) -> str:
+    model.meet(said.customer_id)
+    mine = model.root(said.customer_id)
+    for email in said.emails:
+        owner = model.address_of.setdefault(email.fingerprint, mine)
+        if model.root(owner).startswith("adr_") and model.root(owner) != mine:
+            model.address_of[email.fingerprint] = mine
+            model.merge(model.root(owner), mine)
+    model.customers[mine].addresses = list(dict.fromkeys(e.fingerprint for e in said.emails))
+    return "applied"
+
+
+def _merged(model: Model, fact: Fact, said: CustomersMerged) -> str:
+    gone, into = model.root(said.from_id), model.root(said.into_id)
+    if gone == into:
+        return "ignored"
+    model.merge(gone, into)
+    return "applied"
+
+
+def _message(model: Model, fact: Fact, said: ThreadMessage) -> str:
+    assert said.customer_id is not None
+    told = (said.direction == "outbound", said.automatic is not None, said.ours is not None)
+    known = model.messages.get(said.message_id)
+    if known is None:
+        model.meet(said.customer_id)
+        model.threads[said.thread_id] = said.customer_id
+        model.messages[said.message_id] = ModelMessage(said.thread_id, *told)
+        return "applied"
+    before = (known.outbound, known.automatic, known.ours)
+    known.outbound, known.automatic, known.ours = map(any, zip(before, told, strict=True))
+    return "duplicate" if before == (known.outbound, known.automatic, known.ours) else "applied"
+
+
+def _sent(model: Model, fact: Fact, said: SendObserved) -> str:
+    customer = model.meet(said.customer_id)
+    at = min(said.at, model.now)
+    key: Key | None = None
+    supersedes: tuple[str, ...] = ()
+    if said.thread_id is not None and said.intent is not None:
+        key = ("intent", said.thread_id, said.intent)
+        model.threads.setdefault(said.thread_id, model.root(said.customer_id))
+    elif said.invoice_id is not None and said.stage is not None:
+        key, supersedes = _stage_sent(model, said.invoice_id, said.stage, at)
+    mail = ObservedSend(said.customer_id, at, key, supersedes)
+    full = model.holdings.full(said.customer_id, "outreach", model.now)
+    model.holdings.observe(mail, model.now)
+    recent = (model.now - at).total_seconds() < 24 * 3600
+    if recent and full and customer.breaker is None:
+        customer.breaker = "outreach"
+    return "applied"
+
+
+def _stage_sent(
+    model: Model, invoice_id: str, stage: str, at: datetime
+) -> tuple[Key, tuple[str, ...]]:
+    """The key of a stage mailed past the ledger: of the cycle before, if it was before this one."""
+    invoice = model.invoices.setdefault(invoice_id, ModelInvoice())
+    cycle, starts = invoice.cycle, invoice.starts() if invoice.snapshot else None
+    if cycle > 1 and starts is not None and invoice.day(at) < starts:
+        cycle -= 1
+    lower = STAGES[: STAGES.index(stage)]
+    recorded = model.holdings.recorded(invoice_id, invoice.cycle, STAGES)
+    return ("stage", invoice_id, str(cycle), stage), tuple(s for s in lower if s not in recorded)
+
+
+def _delivered(model: Model, fact: Fact, said: Delivery) -> str:
+    permit = model.holdings.permits.get(said.permit_id or "")
+    if permit is None:
+        return "ignored"
+    if permit.state != "sent":
+        model.holdings.settle(permit, "sent", model.now)
+    if said.event != "delivered" and permit.address is not None:
+        model.meet(permit.customer).held_addresses.add(permit.address)
+    return "applied"
+
+
+_FACTS: dict[type, Callable[[Model, Fact, Any], str]] = {
+    InvoiceObserved: _observed,
+    PaymentMoved: _paid,
+    Credited: _credited,
+    InvoiceHeld: _invoice_held,
+    CustomerHeld: _customer_held,
+    CustomerObserved: _addresses,
+    CustomersMerged: _merged,
+    ThreadMessage: _message,
+    SendObserved: _sent,
+    Delivery: _delivered,
+}

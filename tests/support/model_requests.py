@@ -1,0 +1,236 @@
+"""The model's answers to requests, redeems and outcomes, guard by guard (D6, D8, D12)."""
+
+from datetime import timedelta
+from typing import Any
+
+from ledger.application.permit_subjects import KINDS
+from ledger.application.requests import (
+    ApplyFact,
+    CallPause,
+    Lapse,
+    Redeem,
+    ReleaseAddress,
+    ReportOutcome,
+    RequestPermit,
+    ResetBreaker,
+)
+from tests.support.model import Expected, Model
+from tests.support.model_permits import FREED, ModelPermit
+from tests.support.model_subjects import REQUESTS, Request, Wish
+
+DUPLICATE = {
+    "message": "duplicate_intent",
+    "reply": "already_replied",
+    "apology": "apology_already_sent",
+}
+SLOTTED = ("payment_failed", "reply", "follow_up", "message")
+RECEIPTS = ("notification", "digest", "message", "payment_failed")
+
+
+def take(model: Model, command: Any) -> Expected:
+    """What must be answered to the next command; afterwards it has happened in the model."""
+    model.number += 1
+    model.holdings.lapse(model.now)
+    if isinstance(command, RequestPermit):
+        for fact in command.facts:
+            model.fact(fact)
+        return ask(model, command)
+    if isinstance(command, Redeem):
+        return redeem(model, command)
+    if isinstance(command, ReportOutcome):
+        return report(model, command)
+    if isinstance(command, ApplyFact):
+        return Expected(result=model.fact(command.fact))
+    if isinstance(command, CallPause):
+        model.pauses.add(command.scope)
+        model.paused_at[command.scope] = model.number
+    elif isinstance(command, ResetBreaker | ReleaseAddress):
+        if model.root(command.customer_id) not in model.customers:
+            return Expected(404, "unknown_customer")
+        customer = model.customer(command.customer_id)
+        if isinstance(command, ResetBreaker):
+            customer.breaker = None
+        else:
+            customer.held_addresses.clear()
+    else:
+        assert isinstance(command, Lapse)
+    return Expected()
+
+
+def ask(model: Model, command: RequestPermit) -> Expected:
+    """What must be answered to a request, after its riding facts."""
+    replay = _replay(model, command)
+    if replay is not None:
+        return replay
+    if command.override is not None:
+        used = model.holdings.permits.get(
+            model.holdings.actions.get(command.override.action_id, "")
+        )
+        if used is not None and used.state not in FREED:
+            return Expected(409, "already_sent")
+    kind = KINDS[type(command.subject)]
+    request = REQUESTS[kind](model, command, command.subject)
+    if isinstance(request, Expected):
+        return request
+    codes = [_judge(model, command, kind, wish) for wish in request.wishes]
+    passed = [w for w, code in zip(request.wishes, codes, strict=True) if code is None]
+    if not passed:
+        return _no(codes[0] or "")
+    lane = _lane(kind, command.caller.transactional)
+    code = _judge_customer(model, command, kind, lane, request)
+    return _no(code) if code is not None else _grant(model, command, kind, lane, request, passed)
+
+
+def redeem(model: Model, command: Redeem) -> Expected:
+    """What must be answered to a redeem."""
+    permit = model.holdings.permits[command.permit_id]
+    if permit.key_id != command.caller.key_id and not command.caller.may("operate"):
+        return Expected(403)
+    if permit.state == "expired":
+        return Expected(409, "expired")
+    if permit.state in FREED:
+        return Expected(409, "revoked")
+    if permit.state != "granted":
+        again = permit.state == "redeemed" and command.attempt is not None
+        same = again and command.attempt == permit.attempt
+        return Expected(200) if same else Expected(409, "already_redeemed")
+    if model.recovering:
+        return Expected(409, "recovery_mode")
+    if model.taken_back(permit):
+        model.holdings.settle(permit, "revoked", model.now)
+        return Expected(409, "revoked")
+    permit.state, permit.redeemed, permit.attempt = "redeemed", model.now, command.attempt
+    return Expected(200)
+
+
+def report(model: Model, command: ReportOutcome) -> Expected:
+    """What must be answered to a sender's word on its mail."""
+    permit = model.holdings.permits[command.permit_id]
+    if permit.key_id != command.caller.key_id and not command.caller.may("operate"):
+        return Expected(403)
+    freed = permit.state in FREED
+    if command.outcome == permit.state or (command.outcome == "rejected" and freed):
+        return Expected(200)
+    if permit.state == "sent" or (command.outcome == "unknown" and freed):
+        return Expected(409, "already_settled")
+    model.holdings.settle(permit, command.outcome, model.now)
+    return Expected(200)
+
+
+def _no(code: str) -> Expected:
+    status = 404 if code.startswith("unknown_") else 409
+    return Expected(429 if code in ("cap_reached", "loop_guard") else status, code)
+
+
+def _replay(model: Model, command: RequestPermit) -> Expected | None:
+    bound = model.bound.get(command.idempotency.scope) if command.idempotency else None
+    if bound is None or command.idempotency is None or bound[2] <= model.now - timedelta(days=30):
+        return None
+    permit = model.holdings.permits[bound[1]]
+    if permit.state in FREED:
+        return None
+    if bound[0] != command.idempotency.fingerprint:
+        return Expected(422, "key_conflict")
+    return Expected(200) if permit.state == "granted" and permit.required else None
+
+
+def _judge(model: Model, command: RequestPermit, kind: str, wish: Wish) -> str | None:
+    """Final duplicate, live or unknown permit, then the facts."""
+    held = [holder for holder in map(model.holdings.holder, wish.keys) if holder is not None]
+    found = next((holder for holder in held if holder != "sent"), held[0] if held else None)
+    if found == "sent" and command.override is None:
+        return DUPLICATE.get(kind, "already_sent")
+    if found in ("live", "unknown"):
+        return "permit_held" if found == "live" else "outcome_unknown"
+    code = wish.obstacle()
+    if code is None and command.override is None:
+        refusals = max((model.holdings.refused(key) for key in wish.keys), default=0)
+        code = "on_hold" if refusals >= 3 else None
+    return code
+
+
+def _judge_customer(
+    model: Model, command: RequestPermit, kind: str, lane: str, request: Request
+) -> str | None:
+    """Hold, recovery, pause, address, breaker, caps."""
+    customer, claim = model.customer(request.customer), getattr(command.subject, "claim", False)
+    if customer.held(model.now, kind):
+        return "on_hold"
+    if model.recovering:
+        return "recovery_mode"
+    if model.paused(kind, lane, command.caller.name):
+        return "paused"
+    if _address(model, request) in customer.held_addresses:
+        return "address_on_hold"
+    if lane == "apology":
+        return None
+    if customer.breaker == "all" or (customer.breaker == "outreach" and lane == "outreach"):
+        return "breaker_open"
+    if lane == "reply":
+        assert request.thread is not None
+        if model.holdings.replies(request.thread, model.now) >= 5:
+            return "loop_guard"
+    for window in ("replies_hour", "replies_day") if lane == "reply" else (lane,):
+        if model.holdings.full(request.customer, window, model.now):
+            if not claim:
+                model.meet(request.customer).breaker = "outreach" if lane == "outreach" else "all"
+            return "cap_reached"
+    return None
+
+
+def _grant(
+    model: Model, command: RequestPermit, kind: str, lane: str, request: Request, passed: list[Wish]
+) -> Expected:
+    wanted = [key for wish in passed for key in wish.keys]
+    held = [key for key in wanted if model.holdings.holder(key) is not None]
+    items = tuple(wish.item for wish in passed if wish.item is not None)
+    customer = model.root(request.customer)
+    model.meet(customer)
+    if customer.startswith("adr_") and request.address and not model.customer(customer).addresses:
+        model.address_of.setdefault(request.address, customer)
+        model.customer(customer).addresses = [request.address]
+    if request.begins_thread and request.thread is not None:
+        model.threads[request.thread] = customer
+    permit = ModelPermit(
+        id=command.decision_id,
+        number=model.number,
+        kind=kind,
+        lane=lane,
+        customer=customer,
+        key_id=command.caller.key_id,
+        sender=command.caller.name,
+        required=command.caller.redeem_required or getattr(command.subject, "claim", False),
+        granted=model.now,
+        keys=tuple(key for key in wanted if key not in held),
+        sends=tuple(
+            (*key, command.decision_id) if key in held and kind in SLOTTED else key
+            for key in wanted
+        ),
+        action=command.override.action_id if command.override is not None else None,
+        items=items,
+        invoice=None if items else request.invoice,
+        thread=request.thread,
+        address=_address(model, request),
+        scope=command.idempotency.scope if command.idempotency else None,
+    )
+    if command.redeem:
+        permit.state, permit.redeemed = "redeemed", model.now
+    model.holdings.permits[permit.id] = permit
+    if command.idempotency is not None:
+        bound = (command.idempotency.fingerprint, permit.id, model.now)
+        model.bound[command.idempotency.scope] = bound
+    if command.override is not None:
+        model.holdings.actions[command.override.action_id] = permit.id
+    told = tuple((i.invoice, i.stage, i.supersedes, i.owed) for i in items) if items else None
+    return Expected(201, items=told)
+
+
+def _address(model: Model, request: Request) -> str | None:
+    addresses = model.customer(request.customer).addresses
+    return request.address or (addresses[0] if addresses else None)
+
+
+def _lane(kind: str, transactional: bool) -> str:
+    if kind in ("reply", "apology"):
+        return kind
+    return "transactional" if transactional and kind in RECEIPTS else "outreach"

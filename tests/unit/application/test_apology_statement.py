@@ -122,8 +122,8 @@ def test_a_locale_is_checked_at_the_start(tmp_path: Path) -> None:
     config.write_text('[policy]\nlocale = "pt_BR"', encoding="utf-8")
     assert load_settings(env).policy.locale == "pt_BR"
     config.write_text('[policy]\nlocale = "xx_YY"', encoding="utf-8")
-    with pytest.raises(SettingsError, match="policy.locale: 'xx_YY' is not a locale"):
+    with pytest.raises(SettingsError, match="locale: 'xx_YY' is not a locale"):
         load_settings(env)
     config.write_text('[policy]\nlocale = "../../etc"', encoding="utf-8")
-    with pytest.raises(PolicyError, match="policy.locale must be a locale"):
+    with pytest.raises(PolicyError, match="must be a locale"):
         load_settings(env)

@@ -7,8 +7,9 @@ from pydantic import ValidationError
 
 from api.context import Context
 from api.decision_ids import DECISION_IDS
-from api.idempotency import fingerprint_of, idempotency_key, scope_of, without_addresses
+from api.idempotency import fingerprint_of, idempotency_key, scope_of
 from api.problems import RETRY_SOON, problem_document, validation_errors
+from api.schemas.free_text import without_addresses
 from api.schemas.permits import PERMIT_REQUEST, RedeemRequest
 from ledger.application.answers import Answer, to_json
 from ledger.application.requests import Caller, Idempotency, JobToken, Override, RequestPermit

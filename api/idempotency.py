@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any
 
 from fastapi.responses import Response
 
@@ -105,14 +104,3 @@ async def _stored(context: Context, idempotency: Idempotency) -> Response | None
         return problem_response("key_conflict", "this Idempotency-Key was used for another request")
     headers = {"Idempotent-Replayed": "true"}
     return Response(binding.body, binding.status, headers, "application/json")
-
-
-def without_addresses(value: Any) -> Any:
-    """JSON without what looks like an address: for texts that people wrote into a request."""
-    if isinstance(value, str):
-        return " ".join("[address]" if "@" in word else word for word in value.split(" "))
-    if isinstance(value, dict):
-        return {key: without_addresses(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [without_addresses(item) for item in value]
-    return value

@@ -14,10 +14,10 @@ from zoneinfo import ZoneInfo
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from api.idempotency import without_addresses
 from api.problems import validation_errors
 from api.schemas.facts import SendObservedData
 from api.schemas.fields import Email, Id
+from api.schemas.free_text import without_addresses
 
 FORMATS = ("csv", "jsonl")
 _LONGEST_LINE = 1024 * 1024

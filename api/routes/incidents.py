@@ -12,7 +12,7 @@ from api.auth import Auditor, CurrentContext, Operator
 from api.context import Context
 from api.fresh_reads import After, current_projection
 from api.guarded_route import GuardedRoute
-from api.idempotency import answered_once, idempotency_of, without_addresses
+from api.idempotency import answered_once, idempotency_of
 from api.incident_report import apologies_by_state, apology_to, report_of, window_of
 from api.incident_report_html import report_html
 from api.incident_report_json import report_json
@@ -21,6 +21,7 @@ from api.incident_views import affected_view, incident_row_view, incident_view
 from api.paging_cursor import decode_number, decode_text, encode_text
 from api.problems import ProblemError, answer_response, documented
 from api.schemas.fields import Id
+from api.schemas.free_text import without_addresses
 from api.schemas.incidents import (
     AffectedList,
     CloseRequest,

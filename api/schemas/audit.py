@@ -1,6 +1,6 @@
 """What an audit answers: verifications of the log, and erasures."""
 
-from api.schemas.fields import Body, Id, Metadata
+from api.schemas.fields import Body, Metadata, Name
 
 
 class VerifyAnswer(Body):
@@ -23,7 +23,7 @@ class VerifyAnswer(Body):
 class EraseRequest(Body):
     """Who has the addresses removed, if not the key."""
 
-    by: Id | None = None
+    by: Name | None = None
     metadata: Metadata | None = None
 
 

@@ -16,6 +16,7 @@ from api.schemas.fields import (
     Kind,
     MessageId,
     Metadata,
+    Reason,
     SignedAmount,
     TimeZone,
     Whole,
@@ -95,7 +96,7 @@ class InvoiceHoldData(Body):
     """`invoice.hold` and `invoice.unhold`."""
 
     invoice_id: Id
-    reason: Id
+    reason: Reason
     until: Instant | None = None
     metadata: Metadata | None = None
 
@@ -112,7 +113,7 @@ class CustomerHoldData(Body):
     """`customer.hold` and `customer.unhold`; without kinds for all of them."""
 
     customer_id: CustomerId
-    reason: Id
+    reason: Reason
     until: Instant | None = None
     kinds: Annotated[list[Kind], Field(max_length=8)] | None = None
     metadata: Metadata | None = None

@@ -16,6 +16,7 @@ from pydantic import (
     StringConstraints,
 )
 
+from api.schemas.free_text import name_alone, without_addresses
 from ledger.domain.identity import (
     RESERVED_CUSTOMER_PREFIX,
     BadAddress,
@@ -103,8 +104,16 @@ CustomerId = Annotated[Id, AfterValidator(_not_reserved)]
 """A customer's id: not one of the synthetic customers of guard checks (design D13)."""
 MessageId = Annotated[Id, AfterValidator(message_name)]
 """The Message-ID of a mail, with or without its angle brackets (RFC 5322)."""
-Text = Annotated[str, StringConstraints(min_length=1, max_length=2000, pattern=_PRINTABLE)]
-"""A reason or title for people to read."""
+Text = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=2000, pattern=_PRINTABLE),
+    AfterValidator(without_addresses),
+]
+"""A reason or title for people to read; what looks like an address is taken out (design D18)."""
+Reason = Annotated[Id, AfterValidator(without_addresses)]
+"""The short reason of a hold, by which it is lifted again."""
+Name = Annotated[Id, AfterValidator(name_alone)]
+"""Who did something: a person's name."""
 Instant = Annotated[
     AwareDatetime, BeforeValidator(_rfc3339), AfterValidator(_sane_year), AfterValidator(_utc)
 ]

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from api.schemas.fields import Body, Id, Instant, Metadata, Text
+from api.schemas.fields import Body, Instant, Metadata, Name, Text
 
 
 class IncidentRequest(Body):
@@ -14,7 +14,7 @@ class IncidentRequest(Body):
     from_: Annotated[Instant, Field(alias="from")]
     to: Instant
     cause: Text
-    by: Id | None = None
+    by: Name | None = None
     metadata: Metadata | None = None
 
     @model_validator(mode="after")
@@ -27,7 +27,7 @@ class IncidentRequest(Body):
 class CloseRequest(Body):
     """Who closes it; a closed incident takes no further apologies."""
 
-    by: Id | None = None
+    by: Name | None = None
     metadata: Metadata | None = None
 
 

@@ -4,14 +4,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from api.schemas.fields import Body, CustomerId, Id, Instant, Metadata, Scope, Text
+from api.schemas.fields import Body, CustomerId, Id, Instant, Metadata, Name, Scope, Text
 
 
 class BreakerReset(Body):
     """Why the breaker may close, and who says so."""
 
     reason: Text
-    by: Id | None = None
+    by: Name | None = None
     metadata: Metadata | None = None
 
 
@@ -63,7 +63,7 @@ class PauseRequest(Body):
 
     scope: PauseScope
     reason: Text
-    by: Id | None = None
+    by: Name | None = None
     metadata: Metadata | None = None
 
 
@@ -73,7 +73,7 @@ class ResumeRequest(Body):
     scope: PauseScope | Literal["recovery"]
     reason: Text
     guard_check_id: Id
-    by: Id | None = None
+    by: Name | None = None
     metadata: Metadata | None = None
 
 
@@ -113,5 +113,5 @@ class RebuildRequest(Body):
 class AckRequest(Body):
     """Who has seen the page."""
 
-    by: Id | None = None
+    by: Name | None = None
     metadata: Metadata | None = None

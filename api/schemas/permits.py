@@ -16,6 +16,7 @@ from api.schemas.fields import (
     Instant,
     MessageId,
     Metadata,
+    Name,
     Text,
     Whole,
 )
@@ -39,7 +40,7 @@ class OverrideRequest(Body):
     """A human's deliberate repeat; needs the scope `operate`."""
 
     action_id: Id
-    by: Id
+    by: Name
     reason: Text
 
 

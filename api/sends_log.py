@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from api.problems import validation_errors
 from api.schemas.facts import SendObservedData
-from api.schemas.fields import Email, Id
+from api.schemas.fields import Email, Id, MessageId
 from api.schemas.free_text import without_addresses
 
 FORMATS = ("csv", "jsonl")
@@ -25,6 +25,7 @@ _LONGEST_FIELD = 256 * 1024
 _MILLISECONDS_FROM = 100_000_000_000
 """Epoch numbers from here on count milliseconds: as seconds they would lie past the year 5000."""
 _ID: TypeAdapter[str] = TypeAdapter(Id)
+_MESSAGE_ID: TypeAdapter[str] = TypeAdapter(MessageId)
 _EMAIL: TypeAdapter[str] = TypeAdapter(Email)
 
 
@@ -111,7 +112,7 @@ def sent_mail(row: RawRow, columns: Columns, zone: ZoneInfo | None) -> SentMail:
         row_id = _ID.validate_python(told["id"]) if told["id"] is not None else _digest(row)
         message_id = told["message_id"]
         if message_id is not None:
-            _ID.validate_python(message_id)
+            message_id = _MESSAGE_ID.validate_python(message_id)
         if address is not None:
             _EMAIL.validate_python(address)
     except ValidationError as error:

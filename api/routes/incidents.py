@@ -21,7 +21,6 @@ from api.incident_views import affected_view, incident_row_view, incident_view
 from api.paging_cursor import decode_number, decode_text, encode_text
 from api.problems import ProblemError, answer_response, documented
 from api.schemas.fields import Id
-from api.schemas.free_text import without_addresses
 from api.schemas.incidents import (
     AffectedList,
     CloseRequest,
@@ -58,11 +57,11 @@ async def declare_incident(
     async def work() -> Response:
         command = DeclareIncident(
             incident_id=str(uuid.uuid4()),
-            title=without_addresses(body.title),
-            cause=without_addresses(body.cause),
+            title=body.title,
+            cause=body.cause,
             window_from=body.from_,
             window_to=body.to,
-            by=without_addresses(body.by or caller.name),
+            by=body.by or caller.name,
             caller=caller,
         )
         answer = await context.engine.submit(command)
@@ -181,8 +180,8 @@ async def close_incident(
     idempotency = idempotency_of(caller, "POST", path, key_header, body)
 
     async def work() -> Response:
-        by = without_addresses(body.by or caller.name)
-        answer = await context.engine.submit(CloseIncident(incident_id, by, caller))
+        command = CloseIncident(incident_id, body.by or caller.name, caller)
+        answer = await context.engine.submit(command)
         if answer.status >= 400:
             return answer_response(answer)
         return await _state(context, incident_id, 200)

@@ -173,3 +173,11 @@ def test_a_row_without_an_id_is_named_by_all_that_it_holds() -> None:
     assert names[0] == names[1]
     assert len(set(names)) == 4
     assert all(name.startswith("row:") and len(name) == 44 for name in names)
+
+
+def test_a_message_id_is_known_with_and_without_its_brackets() -> None:
+    columns = Columns(customer="customer", at="at", message_id="header")
+    with_them, without = (
+        sent_mail(row(header=text), columns, None).message_id for text in ("<a@b>", "a@b")
+    )
+    assert with_them == without

@@ -1,20 +1,28 @@
 -- The next decisions about an invoice: under its customers, also where it is one of many; and those
--- that were asked for before anybody had told of it.
+-- that were asked for before anybody had told of it. Each part has an index of its own.
+WITH d AS (
+    SELECT c.*
+    FROM decisions c
+    WHERE c.partition = 0
+        AND c.customer_id = ANY (%(customers)s::text[])
+        AND c.decided_at >= %(at)s::timestamptz - interval '1 minute'
+        AND (
+            c.invoice_id = %(invoice_id)s
+            OR (c.request::jsonb -> 'invoices') ? %(invoice_id)s
+            OR c.answer ->> 'permit_id' = ANY (%(permits)s::text[])
+        )
+    UNION ALL
+    SELECT u.*
+    FROM decisions u
+    WHERE u.partition = 0
+        AND u.customer_id IS NULL
+        AND u.invoice_id = %(invoice_id)s
+        AND u.decided_at >= %(at)s::timestamptz - interval '1 minute'
+)
 SELECT d.decision_id::text, d.decided_at, d.position, d.operation, d.sender, d.kind, d.customer_id,
     d.invoice_id, d.thread_id, d.status, d.code, d.replayed
-FROM decisions d
-WHERE d.partition = 0
-    AND (
-        d.customer_id = ANY (%(customers)s::text[])
-        AND (
-            d.invoice_id = %(invoice_id)s
-            OR (d.request::jsonb -> 'invoices') ? %(invoice_id)s
-            OR d.answer ->> 'permit_id' = ANY (%(permits)s::text[])
-        )
-        OR d.customer_id IS NULL AND d.invoice_id = %(invoice_id)s
-    )
-    AND d.decided_at >= %(at)s::timestamptz - interval '1 minute'
-    AND (d.position, d.decided_at, 1, d.decision_id::text COLLATE "C")
-        > (%(position)s, %(at)s, %(rank)s, %(id)s COLLATE "C")
+FROM d
+WHERE (d.position, d.decided_at, 1, d.decision_id::text COLLATE "C")
+    > (%(position)s, %(at)s, %(rank)s, %(id)s COLLATE "C")
 ORDER BY d.decided_at, d.position, d.decision_id::text COLLATE "C"
 LIMIT %(limit)s

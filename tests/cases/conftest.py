@@ -41,7 +41,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def services(
     postgres: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[[datetime], Service]]:
-    """Gives a service with two workers whose clock is not past a moment."""
+    """Gives a service whose clock is not past a moment; the first has two workers."""
     config = tmp_path_factory.mktemp("policy") / "ledger.toml"
     config.write_text(_POLICY, encoding="utf-8")
     running: list[Service] = []
@@ -51,8 +51,13 @@ def services(
             for service in running:
                 if service.clock <= moment:
                     return service
-            options = {"workers": 2, "connections": 6, "env": {"LEDGER_CONFIG": str(config)}}
-            started = fresh_service(postgres, moment, **options)
+            started = fresh_service(
+                postgres,
+                moment,
+                workers=1 if running else 2,
+                connections=6,
+                env={"LEDGER_CONFIG": str(config)},
+            )
             running.append(opened.enter_context(started))
             return running[-1]
 

@@ -58,7 +58,7 @@ POLLED: dict[str, Callable[[int], bool]] = {
 }
 
 
-@pytest.mark.starts("2026-06-01T00:00:00Z")
+@pytest.mark.starts("2026-06-20T00:00:00Z")
 @pytest.mark.parametrize("named", [True, False])
 def test_ten_days_overdue_are_two_stages_however_polled(
     named: bool, service: Service, tell: Callable[..., None], name: str
@@ -68,11 +68,11 @@ def test_ten_days_overdue_are_two_stages_however_polled(
     def story(how: str, zone: str, currency: str) -> Story:
         id_ = f"{name}-{how}-{currency}".replace(" ", "-")
         sender = service.client("send")
-        fields = {"customer_id": id_, "currency": currency, "time_zone": zone}
-        service.put_invoice(id_, due_on="2026-06-01", **fields).ok()
+        fields: dict[str, Any] = {"customer_id": id_, "currency": currency, "time_zone": zone}
+        service.put_invoice(id_, due_on="2026-06-20", **fields).ok()
         granted = []
         for day in range(1, 11):
-            local = datetime(2026, 6, 1, 12, tzinfo=ZoneInfo(zone)) + day * _DAY
+            local = datetime(2026, 6, 20, 12, tzinfo=ZoneInfo(zone)) + day * _DAY
             yield local.astimezone(UTC)
             if not POLLED[how](day):
                 continue

@@ -1,10 +1,13 @@
 """A ledger that a random history drives: its engine, its clock, and what it has stored."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
+from ledger.application import deciding
 from ledger.application.answers import Answer
 from ledger.application.engine import Engine, Limits
 from ledger.application.requests import Command
@@ -15,6 +18,17 @@ from tests.support.memory import MemorySession, MemoryStore
 
 FEW = Limits(aggregates=6)
 """So few aggregates are kept that histories meet an empty cache, a full one and snapshots."""
+
+
+@contextmanager
+def often_snapshotted() -> Iterator[None]:
+    """Let snapshots be written every few events, so that short histories read them too."""
+    usual = deciding.SNAPSHOT_EVERY
+    deciding.SNAPSHOT_EVERY = 4
+    try:
+        yield
+    finally:
+        deciding.SNAPSHOT_EVERY = usual
 
 
 class HistoryLedger(Protocol):
@@ -53,6 +67,8 @@ class MemoryLedger:
 
     def __init__(self, now: datetime) -> None:
         self.store = MemoryStore(now, keys=frozenset(caller.key_id for caller in CALLERS))
+        self._until_closed = ExitStack()
+        self._until_closed.enter_context(often_snapshotted())
         self._runner = asyncio.Runner()
         self._engine = Engine(MemorySession(self.store), Policy(), IDENTITY, FEW)
         self._runner.run(self._engine.start())
@@ -94,3 +110,4 @@ class MemoryLedger:
         """End the engine."""
         self._runner.run(self._engine.stop())
         self._runner.close()
+        self._until_closed.close()

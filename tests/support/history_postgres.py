@@ -20,7 +20,7 @@ from ledger.store.cluster import ROLE
 from ledger.store.transcoding import read_as, read_event
 from ledger.store.writer import PostgresWriter
 from tests.support.build import CALLERS, IDENTITY
-from tests.support.history_ledgers import FEW
+from tests.support.history_ledgers import FEW, often_snapshotted
 from tests.support.postgres import superuser
 
 
@@ -28,8 +28,9 @@ class PostgresLedger:
     """The engine and its writer on a real database: a copy of an empty one, dropped at the end."""
 
     def __init__(self, empty: str, now: datetime) -> None:
-        self._copy = ExitStack()
-        conninfo = self._copy.enter_context(_copy_of(empty))
+        self._until_closed = ExitStack()
+        self._until_closed.enter_context(often_snapshotted())
+        conninfo = self._until_closed.enter_context(_copy_of(empty))
         self._connection = psycopg.connect(conninfo, autocommit=True)
         self._connection.execute("UPDATE clock SET test_now = %s", [now])
         for caller in CALLERS:
@@ -103,7 +104,7 @@ class PostgresLedger:
         self._runner.run(self._writer.close())
         self._runner.close()
         self._connection.close()
-        self._copy.close()
+        self._until_closed.close()
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any
 
 import click
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, OperationalError
 from rich.console import Console
 from rich.table import Table
 
@@ -29,6 +29,7 @@ _EXPECTED = (
     WrongSecret,
     RealHistory,
     WitnessError,
+    OperationalError,
 )
 
 

@@ -77,4 +77,11 @@ Auditor = Annotated[Caller, Depends(Reading("audit", "operate"))]
 FactReader = Annotated[Caller, Depends(Reading("facts", "audit", "operate"))]
 PermitReader = Annotated[Caller, Depends(Reading("send", "audit", "operate"))]
 AnyReader = Annotated[Caller, Depends(Reading("send", "facts", "operate", "audit", "admin"))]
-CurrentContext = Annotated[Context, Depends(context_of)]
+
+
+async def _current_context(request: Request) -> Context:
+    """Awaited: FastAPI would call a plain function in a thread, which costs more than the work."""
+    return context_of(request)
+
+
+CurrentContext = Annotated[Context, Depends(_current_context)]

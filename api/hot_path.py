@@ -1,9 +1,10 @@
-"""Answers `POST /v1/permits` and `…/redeem` before FastAPI's routing; bounds every body (D4)."""
+"""Answers permits, redeems and webhooks before FastAPI's routing; bounds every body (D4)."""
 
 import contextlib
 import logging
 import uuid
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol, TypeAlias
 
 from pydantic import ValidationError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -14,13 +15,16 @@ from api.context import Context
 from api.decision_ids import DECISION_IDS
 from api.problems import PROBLEM, ProblemError
 from api.schemas.permits import RedeemRequest
+from api.webhook_answering import answer_webhook
 from ledger.application.answers import Answer
 from ledger.application.ports import StoreUnavailable
 from ledger.application.requests import Redeem
 
 PERMITS = "/v1/permits"
+WEBHOOKS = "/v1/webhooks/"
 _REDEEM = "/redeem"
 _log = logging.getLogger("ledger.http")
+_Way: TypeAlias = Callable[[Scope, str, bytes], Awaitable[Answer]]
 
 
 class TooLarge(Exception):
@@ -36,8 +40,8 @@ class HasContext(Protocol):
 class HotPath:
     """An ASGI application around the whole service.
 
-    Two calls make almost all of the load: they skip routing, dependency injection and response
-    models, which cost more than the decision (ADR 0002). The service describes both in its OpenAPI
+    Three calls make almost all of the load: they skip routing, dependency injection and response
+    models, which cost more than the decision (ADR 0002). The service describes them in its OpenAPI
     document all the same. Every other call passes through, its body bounded.
     """
 
@@ -57,20 +61,30 @@ class HotPath:
             await self._app(scope, receive, send)
             return
         path: str = scope["path"]
-        hot = scope["method"] == "POST" and (
-            path == PERMITS or (path.startswith(PERMITS + "/") and path.endswith(_REDEEM))
-        )
-        if not hot:
+        way = self._shortcut(path) if scope["method"] == "POST" else None
+        if way is None:
             await self._bounded(scope, receive, send)
             return
         try:
             body = await read_body(scope, receive, self._limit)
-            answer = await self._answer(scope, path, body)
+            answer = await _answered(way(scope, path, body))
         except TooLarge:
             answer = problem_answer("too_large", "a body may have up to 1 MiB")
         await send_answer(send, answer)
 
-    async def _answer(self, scope: Scope, path: str, body: bytes) -> Answer:
+    def _shortcut(self, path: str) -> _Way | None:
+        if path == PERMITS or (path.startswith(PERMITS + "/") and path.endswith(_REDEEM)):
+            return self._permit
+        if path.startswith(WEBHOOKS) and "/" not in path[len(WEBHOOKS) :]:
+            return self._webhook
+        return None
+
+    async def _webhook(self, scope: Scope, path: str, body: bytes) -> Answer:
+        headers = {n.decode("latin-1"): v.decode("latin-1") for n, v in scope["headers"]}
+        intake = self._state.context.intake
+        return await answer_webhook(intake, path[len(WEBHOOKS) :], headers, body)
+
+    async def _permit(self, scope: Scope, path: str, body: bytes) -> Answer:
         authorization = key_header = None
         for name, value in scope["headers"]:
             if name == b"authorization":
@@ -78,29 +92,17 @@ class HotPath:
             elif name == b"idempotency-key":
                 key_header = value.decode("latin-1")
         context: Context = self._state.context
-        try:
-            caller = await caller_of(context, authorization)
-            if not caller.may("send") and not (path != PERMITS and caller.may("operate")):
-                return problem_answer("forbidden", "this needs the scope send")
-            if path == PERMITS:
-                return await ask(context, caller, path, body, key_header)
-            permit_id = known_uuid(path[len(PERMITS) + 1 : -len(_REDEEM)])
-            asked = RedeemRequest.model_validate_json(body or b"{}")
-            request = kept_redeem(permit_id, asked)
-            return await context.engine.submit(
-                Redeem(permit_id, asked.attempt, caller, DECISION_IDS.next(), request)
-            )
-        except ValidationError as error:
-            return invalid_answer(error)
-        except ProblemError as error:
-            return problem_answer(error.code, error.detail, **error.extra)
-        except StoreUnavailable:
-            return problem_answer("unavailable", "the store does not answer; nothing was granted")
-        except Exception:
-            _log.exception("a request could not be answered")
-            return problem_answer(
-                "internal_error", "the request could not be answered; see the log"
-            )
+        caller = await caller_of(context, authorization)
+        if not caller.may("send") and not (path != PERMITS and caller.may("operate")):
+            return problem_answer("forbidden", "this needs the scope send")
+        if path == PERMITS:
+            return await ask(context, caller, path, body, key_header)
+        permit_id = known_uuid(path[len(PERMITS) + 1 : -len(_REDEEM)])
+        asked = RedeemRequest.model_validate_json(body or b"{}")
+        request = kept_redeem(permit_id, asked)
+        return await context.engine.submit(
+            Redeem(permit_id, asked.attempt, caller, DECISION_IDS.next(), request)
+        )
 
     async def _bounded(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, counting its body; too large a one is answered here."""
@@ -131,6 +133,21 @@ class HotPath:
             await self._app(scope, counted, noted)
         if seen > self._limit and not started:
             await send_answer(send, problem_answer("too_large", "a body may have up to 1 MiB"))
+
+
+async def _answered(work: Awaitable[Answer]) -> Answer:
+    """The answer, or the problem that stood in its way."""
+    try:
+        return await work
+    except ValidationError as error:
+        return invalid_answer(error)
+    except ProblemError as error:
+        return problem_answer(error.code, error.detail, **error.extra)
+    except StoreUnavailable:
+        return problem_answer("unavailable", "the store does not answer; nothing was granted")
+    except Exception:
+        _log.exception("a request could not be answered")
+        return problem_answer("internal_error", "the request could not be answered; see the log")
 
 
 def known_uuid(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import orjson
 
-from api.cloud_events import fact_from
+from api.cloud_events import fact_of_webhook
 from api.problems import ProblemError
 from api.recent_time import RecentTime
 from api.refresh_apis import APIS
@@ -191,7 +191,7 @@ class Intake:
 
     async def _submit(self, caller: Caller, facts: Sequence[Fact], taken: Taken) -> None:
         """Apply some facts in order. Raises ProblemError where the store did not take them all."""
-        parsed = [fact_from(self._translator, fact.cloud_event()) for fact in facts]
+        parsed = [fact_of_webhook(self._translator, fact) for fact in facts]
         commands = [ApplyFact(fact, caller) for fact in parsed if isinstance(fact, LedgerFact)]
         await self._wait_for_room(len(commands))
         answers = iter(await self._engine.submit_all(commands))

@@ -4,12 +4,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from api.auth import CurrentContext
-from api.problems import ProblemError, documented
+from api.problems import answer_response, documented
 from api.routes import rejected
 from api.schemas.webhooks import WebhookAnswer
-from api.webhook_intake import Post
-from api.webhooks.delivery import BadSignature
-from ledger.application.answers import to_json
+from api.webhook_answering import answer_webhook
 
 router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"])
 router.include_router(rejected.router)
@@ -40,21 +38,6 @@ async def take_webhook(provider: str, request: Request, context: CurrentContext)
     there is nothing here (404). A body that cannot be used is kept and alerted on. 503 means that
     the provider must post it again.
     """
-    endpoint = context.intake.endpoint(provider)
-    if endpoint is None:
-        context.intake.counts.posts[("unknown", "not_configured", "")] += 1
-        raise ProblemError("not_found", "no webhook of this provider is configured")
-    body = await request.body()
     headers = {name.lower(): value for name, value in request.headers.items()}
-    try:
-        taken = await context.intake.take(endpoint, Post(provider, headers, body))
-    except BadSignature as error:
-        raise ProblemError("bad_signature", str(error)) from None
-    content = {
-        "received": True,
-        "ignored": taken.ignored,
-        "results": taken.results,
-        "refresh": taken.refresh,
-        "rejected": len(taken.refused),
-    }
-    return Response(to_json(content), media_type="application/json")
+    body = await request.body()
+    return answer_response(await answer_webhook(context.intake, provider, headers, body))

@@ -39,6 +39,12 @@ def normal_form(address: str) -> str:
     if not at or not local or not domain or len(text) > 320 or any(c in text for c in "\r\n\0 <>"):
         raise BadAddress("not an e-mail address")
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", local).casefold())
+    return f"{folded}@{_ascii_domain(domain)}"
+
+
+@lru_cache(maxsize=4096)
+def _ascii_domain(domain: str) -> str:
+    """Kept for the domains that come again and again: IDNA takes longer than all the rest."""
     # UTS 46 folds the case. To casefold first would turn ß into ss, which is another domain.
     composed = unicodedata.normalize("NFC", domain).rstrip(".")
     try:
@@ -47,7 +53,7 @@ def normal_form(address: str) -> str:
         ascii_domain = composed.lower()
     if not ascii_domain or not ascii_domain.isascii():
         raise BadAddress("the domain of the address is not valid")
-    return f"{folded}@{ascii_domain}"
+    return ascii_domain
 
 
 def fingerprint(secret: bytes, address: str) -> str:

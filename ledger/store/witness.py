@@ -86,7 +86,8 @@ class WitnessFile:
     def write(self, testimony: Testimony, *, back: bool = False) -> None:
         """Keep the testimony, unless another process has seen the log come further.
 
-        `back` writes a lower position too: after a loss that was noted. Raises OSError.
+        `back` writes a lower position too, after a loss that was noted, and makes sure that it
+        stays; should the machine lose another renaming, the file only lags. Raises OSError.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY)
@@ -101,7 +102,8 @@ class WitnessFile:
                     file.flush()
                     os.fsync(file.fileno())
                 fresh.replace(self.path)
-                os.fsync(folder)
+                if back:
+                    os.fsync(folder)
         finally:
             os.close(folder)
 

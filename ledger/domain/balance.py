@@ -27,7 +27,8 @@ class Snapshot:
 
     `version` is the provider's own counter where it has one and then orders before the time.
     `includes` names the money facts of the same instant or later that were taken in before it and
-    are in its amounts: only a snapshot that is dated by its arrival can tell.
+    are in its amounts: only a snapshot that is dated by its arrival can tell. `address` is the
+    fingerprint of the address on the invoice.
     """
 
     customer_id: str
@@ -41,6 +42,7 @@ class Snapshot:
     time_zone: str | None = None
     version: int | None = None
     includes: tuple[str, ...] = ()
+    address: str | None = None
 
     @property
     def owed(self) -> int:

@@ -40,15 +40,25 @@ def customer_of_address(world: World, outcome: Outcome, address: Address) -> str
 
 
 def note_invoice_address(
-    world: World, outcome: Outcome, customer_id: str, email: Address | Unset | None, at: datetime
+    world: World,
+    outcome: Outcome,
+    customer_id: str,
+    email: Address | Unset | None,
+    gone: str | None,
+    at: datetime,
 ) -> None:
-    """The address on an invoice becomes the customer's preferred one; null takes it off."""
+    """The address on an invoice becomes the customer's preferred one; null takes `gone` off.
+
+    That is the fingerprint of the one that the invoice named before: said twice, null must not
+    take another one.
+    """
     if isinstance(email, Unset):
         return
     customer = world.customer(customer_id)
     known = customer.addresses if customer else ()
     if email is None:
-        note_addresses(world, outcome, customer_id, (), known[1:], at)
+        rest = tuple(fp for fp in known if fp != gone)
+        note_addresses(world, outcome, customer_id, (), rest, at)
         return
     rest = tuple(fp for fp in known if fp != email.fingerprint)
     note_addresses(world, outcome, customer_id, (email,), (email.fingerprint, *rest), at)

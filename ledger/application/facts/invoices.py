@@ -35,7 +35,7 @@ def observed(world: World, fact: Fact, data: InvoiceObserved) -> Outcome:
     """Take a snapshot in; an older one than the one on record changes nothing (design D10)."""
     invoice = world.invoice(data.invoice_id)
     before = invoice.snapshot if invoice else None
-    customer_id = _owner(data, before)
+    customer_id = _owner(world, data, before)
     if customer_id is None:
         return Outcome(
             result="rejected",
@@ -57,7 +57,8 @@ def observed(world: World, fact: Fact, data: InvoiceObserved) -> Outcome:
     outcome.change(
         "invoice", data.invoice_id, Invoice.Observed, snapshot=snapshot, standing=standing
     )
-    note_invoice_address(world, outcome, customer_id, data.email, snapshot.observed_at)
+    gone = before.address if before is not None else None
+    note_invoice_address(world, outcome, customer_id, data.email, gone, snapshot.observed_at)
     return outcome
 
 
@@ -118,12 +119,15 @@ def held(world: World, fact: Fact, data: InvoiceHeld) -> Outcome:
     return outcome
 
 
-def _owner(data: InvoiceObserved, before: Snapshot | None) -> str | None:
+def _owner(world: World, data: InvoiceObserved, before: Snapshot | None) -> str | None:
+    """Who owes it; without a billing id the customer whose address it names (design D9)."""
     if data.customer_id is not None:
         return data.customer_id
     if before is not None:
         return before.customer_id
-    return customer_known_by(data.email) if isinstance(data.email, Address) else None
+    if not isinstance(data.email, Address):
+        return None
+    return world.name("address", data.email.fingerprint) or customer_known_by(data.email)
 
 
 def _merged(
@@ -148,8 +152,15 @@ def _merged(
         due_on=(before.due_on if before else None) if due_on is UNSET else due_on,
         time_zone=(before.time_zone if before else None) if isinstance(zone, Unset) else zone,
         version=data.version,
+        address=_address(data, before),
     )
     return snapshot if observed_at is not None else _dated_by_arrival(snapshot, invoice)
+
+
+def _address(data: InvoiceObserved, before: Snapshot | None) -> str | None:
+    if isinstance(data.email, Unset):
+        return before.address if before is not None else None
+    return data.email.fingerprint if data.email is not None else None
 
 
 def _dated_by_arrival(snapshot: Snapshot, invoice: Invoice | None) -> Snapshot:

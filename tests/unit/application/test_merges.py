@@ -264,6 +264,22 @@ def test_the_invoices_address_is_preferred_and_null_takes_it_off() -> None:
     assert scenario.body["to"] == "c@x.example"
     scenario.when(report("rejected"), invoice(email=None), reminder())
     assert scenario.body["to"] == "a@x.example"
+    scenario.when(report("rejected"), hours(1), invoice(email=None), invoice(), reminder())
+    assert scenario.body["to"] == "a@x.example"
+
+
+def test_an_address_told_in_the_same_instant_as_the_rest_is_taken() -> None:
+    scenario = given(at("2026-12-04"), invoice(), invoice(email="pat@x.example"), reminder())
+    assert scenario.body["to"] == "pat@x.example"
+
+
+def test_an_invoice_without_a_billing_id_is_owed_by_whose_address_it_names() -> None:
+    scenario = given(at("2026-12-04"), customer("cus_1", "pat@x.example"))
+    scenario.when(invoice(customer=None, email="Pat@x.example")).then(result="applied", alerts=[])
+    assert scenario.when(reminder()).body["customer_id"] == "cus_1"
+    scenario = given(at("2026-12-04"), invoice(customer=None, email="pat@x.example"), reminder())
+    assert scenario.body["customer_id"] == known_by("pat@x.example")
+    given(invoice(customer=None)).then(result="rejected", events=[])
 
 
 def test_a_bounce_holds_the_address_until_there_is_a_new_one_or_a_human_lifts_it() -> None:

@@ -144,7 +144,8 @@ def _payment_failed(
             ask.invoice_id = subject.invoice_id
         return ask
     customer = world.customer(invoice.customer_id)
-    ask = _ask(world, command, customer, invoice.customer_id)
+    owner = customer.customer_id if customer else invoice.customer_id
+    ask = _ask(world, command, customer, owner)
     if isinstance(ask, Denial):
         return ask
     slots = [f"event:{subject.event_id}"]

@@ -26,6 +26,7 @@ from tests.support.build import (
     minutes,
     notification,
     paid,
+    payment_failed,
     redeem,
     reminder,
     reply,
@@ -307,3 +308,10 @@ def test_erased_addresses_are_gone_and_the_window_stays() -> None:
     scenario.when(notification("3")).then(status=429, code="cap_reached")
     scenario.when(days(1))
     scenario.when(Erase("nobody", "ann", OPERATOR)).then(status=404, code="unknown_customer")
+
+
+def test_every_kind_counts_for_the_customer_that_the_owner_was_merged_into() -> None:
+    for ask in (reminder(), payment_failed(), reply(), intent()):
+        scenario = given(at("2026-12-04"), invoice(), message(), merged("cus_1", "cus_2"), ask)
+        assert scenario.body["customer_id"] == "cus_2"
+        assert set(scenario.aggregate("customer", "cus_2").permits) == set(scenario.granted)

@@ -108,6 +108,7 @@ class Intake:
         self._connections = connections
         self._time = time
         self._wake_pager = wake_pager
+        self._places = engine.limits.queue + engine.limits.reserved
 
     def endpoint(self, name: str) -> Endpoint | None:
         """The provider of that name, None where it is not configured."""
@@ -155,7 +156,7 @@ class Intake:
         refused = [Reason(part.kind, part.detail) for part in translation.rejected]
         taken = Taken(refused=refused, ignored=translation.ignored)
         caller = Caller("system", f"webhook:{name}", frozenset({"facts"}))
-        chunk = max(1, min(_CHUNK, self._engine.limits.queue // 2))
+        chunk = max(1, min(_CHUNK, self._places // 2))
         for start in range(0, len(translation.facts), chunk):
             await self._submit(caller, translation.facts[start : start + chunk], taken)
         if translation.refresh:
@@ -220,7 +221,7 @@ class Intake:
     async def _wait_for_room(self, wanted: int) -> None:
         """Let a full queue drain a little: the provider would come again much later (D4)."""
         give_up = stopwatch() + _PATIENCE_SECONDS
-        while self._engine.waiting + wanted > self._engine.limits.queue:
+        while self._engine.waiting + wanted > self._places:
             if stopwatch() >= give_up:
                 raise ProblemError("unavailable", "the ledger has too much to do; post it again")
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)

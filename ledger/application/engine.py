@@ -28,10 +28,15 @@ _log = logging.getLogger("ledger.engine")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of the engine: nothing in it grows without one."""
+    """Bounds of the engine: nothing in it grows without one.
+
+    `reserved` are places beyond the queue for the ledger's own commands: webhooks, whose providers
+    would come again only much later, and lapses.
+    """
 
     batch: int = 512
     queue: int = 4096
+    reserved: int = 1024
     aggregates: int = 65_536
     catch_up: int = 20_000
 
@@ -122,11 +127,12 @@ class Engine:
     def enqueue(self, command: Command) -> "asyncio.Future[Answer]":
         """Put a command in its caller's queue; the answer comes by the future."""
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        if self._closing or self._waiting >= self.limits.queue:
+        caller = command.caller.key_id
+        places = self.limits.queue + (self.limits.reserved if caller == SYSTEM.key_id else 0)
+        if self._closing or self._waiting >= places:
             self.counters.refused_full += 1
             future.set_result(answers.unavailable("the ledger has too much to do; ask again"))
             return future
-        caller = command.caller.key_id
         queue = self._queues.get(caller)
         if queue is None:
             queue = self._queues[caller] = deque()

@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from api import webhook_intake
+from api.cloud_events import fact_from
 from api.problems import ProblemError
 from api.recent_time import RecentTime
 from api.sns_certificates import CertificateNotHere, CertificateUnreachable, SnsCertificates
@@ -18,7 +19,9 @@ from api.webhook_intake import Endpoint, Intake, Post
 from api.webhooks.delivery import BadSignature, Fact, Settings, Translation
 from ledger.application.answers import Answer, plain_problem, unavailable
 from ledger.application.engine import Engine, Limits
+from ledger.application.fact_data import Fact as LedgerFact
 from ledger.application.ports import StoreUnavailable
+from ledger.application.requests import ApplyFact, Caller
 from ledger.application.world import Identity
 from ledger.domain.policy import Policy
 from ledger.store.connections import Connections
@@ -195,7 +198,7 @@ def test_a_full_queue_is_waited_for_and_then_is_a_503(
         await engine.stop()
         return sorted(result["result"] for each in taken for result in each.results)
 
-    results = taking(database, work, Limits(queue=6))
+    results = taking(database, work, Limits(queue=4, reserved=2))
     assert results == ["applied"] * 10 + ["duplicate"] * 20
 
 
@@ -274,3 +277,31 @@ def test_a_large_body_is_read_beside_the_event_loop(database: str) -> None:
         return first.summary[1], second.summary[0]
 
     assert taking(database, work) == ("malformed_json", "applied")
+
+
+def test_webhooks_have_places_of_their_own_in_a_full_queue(database: str) -> None:
+    """Senders who fill the queue are refused; a provider is not."""
+    sender = Caller("key_1", "sender", frozenset({"facts"}), redeem_required=False)
+
+    async def work(intake: Intake, engine: Engine) -> Any:
+        told = fact_from(Translator(IDENTITY), FAILED_PAYMENT)
+        assert isinstance(told, LedgerFact)
+        flood = [engine.enqueue(ApplyFact(told, sender)) for _ in range(6)]
+        assert [future.done() for future in flood] == [False] * 4 + [True] * 2
+        taken = asyncio.create_task(intake.take(endpoint(Told()), POST))
+        while engine.waiting < 5:
+            await asyncio.sleep(0.001)
+        await engine.start()
+        summary = (await taken).summary
+        await engine.stop()
+        return summary
+
+    assert taking(database, work, Limits(queue=4, reserved=2)) == ("applied", "")
+
+
+FAILED_PAYMENT: dict[str, Any] = {
+    "id": "f",
+    "source": "tests",
+    "type": "invoice.payment",
+    "data": {"invoice_id": "i", "payment_id": "p", "amount": 1, "state": "failed"},
+}

@@ -116,10 +116,18 @@ def erase_command(customer: str, by: str | None) -> None:
     """Remove a customer's addresses, and those of the ids merged into it; the log stays."""
     settings = load_settings()
     with opened_store(settings) as conninfo:
-        answer = asyncio.run(_erase(settings, conninfo, customer, by or getpass.getuser()))
+        answer = asyncio.run(_erase(settings, conninfo, customer, by or _user_name()))
     if answer.status >= 400:
         raise click.ClickException(str(json.loads(answer.body)["detail"]))
     click.echo(f"the addresses of {customer} are erased; log, hashes and counts are untouched")
+
+
+def _user_name() -> str:
+    """Who runs the command; a container's user may have no name."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "the command line"
 
 
 async def _erase(settings: Settings, conninfo: str, customer: str, by: str) -> Answer:

@@ -120,6 +120,7 @@ def test_restored_files_are_noticed(files: Place, running: Running) -> None:
     asyncio.run(story(files, running))
 
 
+@pytest.mark.parametrize("files", ["copied"], indirect=True)
 def test_a_restore_is_noticed_by_an_engine_that_runs_on(files: Place, running: Running) -> None:
     """The engine's own memory tells, also where it has no file: its connection was lost."""
 
@@ -137,6 +138,7 @@ def test_a_restore_is_noticed_by_an_engine_that_runs_on(files: Place, running: R
     asyncio.run(scenario())
 
 
+@pytest.mark.parametrize("files", ["base backup"], indirect=True)
 def test_a_failover_without_loss_goes_on(files: Place, running: Running) -> None:
     """The copy that takes over has every commit: nothing is denied, nothing is sent twice."""
 

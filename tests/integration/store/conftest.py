@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
+from ledger.store.migrate import migrate
 from tests.conftest import wanted_postgres
-from tests.support.postgres import KINDS, Kind, running_postgres
+from tests.support.postgres import KINDS, Kind, fresh_database, running_postgres
 
 _wanted = wanted_postgres()
 
@@ -22,3 +24,11 @@ def postgres(postgres_kind: Kind) -> Iterator[str]:
     """One server of each kind for all tests of this folder."""
     with running_postgres(postgres_kind, fast=True) as conninfo:
         yield conninfo
+
+
+@pytest.fixture(scope="session")
+def migrated(postgres: str) -> Iterator[str]:
+    """A database to copy on this folder's own server: the suite's other one is elsewhere."""
+    with fresh_database(postgres) as conninfo:
+        migrate(conninfo)
+        yield str(conninfo_to_dict(conninfo)["dbname"])

@@ -112,7 +112,7 @@ def test_the_queue_is_taken_round_robin_over_callers(database: str) -> None:
 
 def test_a_full_queue_answers_503_at_once_and_nothing_is_granted(database: str) -> None:
     async def scenario() -> None:
-        async with engine_on(database, limits=Limits(queue=5)) as engine:
+        async with engine_on(database, limits=Limits(queue=5, reserved=0)) as engine:
             await engine.submit_all([invoice(f"inv-{n}") for n in range(5)])
             await engine.submit_all([invoice(f"inv-{n}") for n in range(5, 8)])
             async with await AsyncConnection.connect(database) as holder:

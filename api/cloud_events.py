@@ -30,7 +30,7 @@ def fact_from(translator: Translator, event: Mapping[str, Any]) -> Fact | str:
 
 
 def fact_of_webhook(translator: Translator, told: WebhookFact) -> Fact | str:
-    """A provider's fact as the command's; its envelope is ours, its data is checked as any other."""
+    """A provider's fact as the command's; its envelope is ours, its data is checked as any."""
     try:
         data = FACT_DATA[told.type].model_validate(told.data)
     except ValidationError as error:

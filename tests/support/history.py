@@ -28,6 +28,7 @@ from tests.support.build import CALLERS, OPERATOR
 from tests.support.history_commands import (
     CALLER,
     LONG_STEPS,
+    MAILS,
     SHORT_STEPS,
     START,
     beginnings,
@@ -133,11 +134,15 @@ class History(RuleBasedStateMachine):
         self.check([Redeem(permit_id, attempt, by, "", b"{}")])
 
     @precondition(lambda self: self.model.holdings.permits)
-    @rule(data=st.data(), outcome=st.sampled_from(["sent", "sent", "rejected", "unknown"]))
-    def report(self, data: st.DataObject, outcome: str) -> None:
-        """A sender tells what became of its mail."""
+    @rule(
+        data=st.data(),
+        outcome=st.sampled_from(["sent", "sent", "rejected", "unknown"]),
+        mail=st.none() | MAILS,
+    )
+    def report(self, data: st.DataObject, outcome: str, mail: str | None) -> None:
+        """A sender tells what became of its mail, and how the provider calls it."""
         permit_id, by = self._permit(data)
-        self.check([ReportOutcome(permit_id, outcome, by)])
+        self.check([ReportOutcome(permit_id, outcome, by, "resend", mail)])
 
     @precondition(lambda self: any(p.state in LIVE for p in self.model.holdings.permits.values()))
     @rule(data=st.data())

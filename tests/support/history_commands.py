@@ -49,6 +49,7 @@ INVOICES = st.sampled_from(sorted(ZONES))
 THREADS = st.sampled_from(["thr_1", "thr_2"])
 MESSAGES = st.sampled_from([f"<m{n}@example.com>" for n in range(6)])
 ADDRESSES = st.sampled_from([address("pat@x.example"), address("kim@x.example")])
+MAILS = st.sampled_from(["pm_1", "pm_2", "pm_3"])
 STAGES = st.sampled_from(["day-3", "day-7", "day-14"])
 SHORT_STEPS = st.sampled_from([timedelta(minutes=m) for m in (1, 5, 9.5, 10, 31)])
 LONG_STEPS = st.sampled_from(
@@ -143,6 +144,7 @@ def facts(now: datetime, permits: list[str], number: int) -> st.SearchStrategy[F
         plain.append(
             st.builds(lambda event, id_: Delivery("resend", event, None, None, id_), events, one)
         )
+        plain.append(st.builds(Delivery, st.just("resend"), events, MAILS))
     dated = st.one_of(
         payments,
         payments,

@@ -80,6 +80,8 @@ class Model:
     threads: dict[str, str] = field(default_factory=dict)
     messages: dict[str, ModelMessage] = field(default_factory=dict)
     facts: set[tuple[str, str]] = field(default_factory=set)
+    mails: dict[str, str] = field(default_factory=dict)
+    early: dict[str, str] = field(default_factory=dict)
     pauses: set[str] = field(default_factory=set)
     paused_at: dict[str, int] = field(default_factory=dict)
     recovering: bool = False
@@ -273,14 +275,27 @@ def _stage_sent(
 
 
 def _delivered(model: Model, fact: Fact, said: Delivery) -> str:
-    permit = model.holdings.permits.get(said.permit_id or "")
-    if permit is None:
+    mail = said.provider_message_id
+    permit_id = said.permit_id or model.mails.get(mail or "")
+    permit = model.holdings.permits.get(permit_id or "")
+    if permit is None and mail is None:
         return "ignored"
+    if permit is None and mail is not None:
+        kept = model.early.get(mail, said.event)
+        model.early[mail] = kept if said.event == "delivered" else said.event
+    elif permit is not None:
+        deliver(model, permit, said.event, mail)
+    return "applied"
+
+
+def deliver(model: Model, permit: ModelPermit, event: str, mail: str | None) -> None:
+    """A mail was handed over after all; bad news of it holds its address."""
     if permit.state != "sent":
         model.holdings.settle(permit, "sent", model.now)
-    if said.event != "delivered" and permit.address is not None:
+        if mail is not None:
+            model.mails.setdefault(mail, permit.id)
+    if event != "delivered" and permit.address is not None:
         model.meet(permit.customer).held_addresses.add(permit.address)
-    return "applied"
 
 
 _FACTS: dict[type, Callable[[Model, Fact, Any], str]] = {

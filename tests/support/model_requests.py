@@ -14,7 +14,7 @@ from ledger.application.requests import (
     RequestPermit,
     ResetBreaker,
 )
-from tests.support.model import Expected, Model
+from tests.support.model import Expected, Model, deliver
 from tests.support.model_permits import FREED, ModelPermit
 from tests.support.model_subjects import REQUESTS, Request, Wish
 
@@ -108,12 +108,22 @@ def report(model: Model, command: ReportOutcome) -> Expected:
     permit = model.holdings.permits[command.permit_id]
     if permit.key_id != command.caller.key_id and not command.caller.may("operate"):
         return Expected(403)
-    freed = permit.state in FREED
+    freed, mail = permit.state in FREED, command.provider_message_id
+    early = model.early.get(mail or "")
     if command.outcome == permit.state or (command.outcome == "rejected" and freed):
+        if command.outcome == "sent" and mail is not None:
+            model.mails.setdefault(mail, permit.id)
+            if early is not None:
+                deliver(model, permit, early, None)
         return Expected(200)
     if permit.state == "sent" or (command.outcome == "unknown" and freed):
         return Expected(409, "already_settled")
-    model.holdings.settle(permit, command.outcome, model.now)
+    believed = "sent" if early is not None else command.outcome
+    model.holdings.settle(permit, believed, model.now)
+    if mail is not None:
+        model.mails.setdefault(mail, permit.id)
+    if early is not None:
+        deliver(model, permit, early, mail)
     return Expected(200)
 
 

@@ -96,9 +96,11 @@ def live_permit(case: Case, subject: Subject) -> Denial | None:
             "a delivery event, the provider's log or a human must settle it",
             permit_id=holder.permit_id,
         )
+    granted_at = holder.at if holder.state == State.GRANTED else None
     return Denial(
         "permit_held",
         f"{holder.sender} holds the live permit {holder.permit_id} for {subject.name}",
+        available_at=granted_at + case.policy.permit_life if granted_at is not None else None,
         permit_id=holder.permit_id,
     )
 

@@ -205,3 +205,12 @@ def test_the_smallest_amount_to_dun() -> None:
     policy = Policy(smallest_amount_to_dun={"USD": 500})
     scenario = given(at("2026-12-08"), invoice(owes=499, total=499), policy=policy)
     scenario.when(reminder()).then(status=409, code="nothing_owed")
+
+
+def test_a_live_permit_is_named_with_the_end_of_its_life() -> None:
+    scenario = ready().when(reminder(), minutes(3), reminder())
+    scenario.then(status=409, code="permit_held", body={"available_at": "2026-12-08T00:10:00Z"})
+    assert scenario.body["permit_id"] == scenario.granted[0]
+    scenario.when(notification("n"), notification("n")).then(
+        status=409, code="permit_held", body={"available_at": "2026-12-08T00:13:00Z"}
+    )

@@ -35,6 +35,7 @@ _log = logging.getLogger("ledger.serving")
 _HANDED_DOWN = "LEDGER_WORKER_CONNINFO"
 _TEST_CLOCK = "LEDGER_WORKER_TEST_CLOCK"
 _SECRET = "LEDGER_SECRET"
+_WITNESS = "LEDGER_WITNESS"
 _SUPERVISE_SECONDS = 0.5
 _READY_SECONDS = 60.0
 
@@ -139,6 +140,7 @@ def _serve_with_workers(
     os.environ[_HANDED_DOWN] = started.conninfo
     os.environ[_TEST_CLOCK] = "1" if started.test_clock else "0"
     os.environ[_SECRET] = settings.secret.decode()
+    os.environ[_WITNESS] = str(settings.witness_path)
     config = server_config("api.serving:worker_app", factory=True, workers=workers)
     Multiprocess(config, sockets=[listener]).run()
 

@@ -1,5 +1,6 @@
 """Settings: `LEDGER_*` variables and `ledger.toml`, read once at start-up."""
 
+import hashlib
 import os
 import secrets
 import tomllib
@@ -7,6 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
 
 from api.refresh_apis import ApiAccess, BadApiSetting, read_api_access
 from api.webhooks.delivery import Settings as WebhookSettings
@@ -38,8 +42,26 @@ class Settings:
 
     @property
     def witness_path(self) -> Path:
-        """Where the witness is: LEDGER_WITNESS, else in the data folder, outside the database's."""
-        return self.witness or self.data_dir / "witness.json"
+        """Where the witness is: LEDGER_WITNESS, else in the data folder, outside the database's.
+
+        A database that is named has a witness of its own, told apart by where it is: another one
+        is no restored copy of it.
+        """
+        if self.witness is not None:
+            return self.witness
+        if self.database_url is None:
+            return self.data_dir / "witness.json"
+        return self.data_dir / f"witness-{_place_of(self.database_url)}.json"
+
+
+def _place_of(database_url: str) -> str:
+    """Which database a URL leads to, without its user and password, as a short name for files."""
+    try:
+        parts = conninfo_to_dict(database_url)
+    except ProgrammingError as error:
+        raise SettingsError("LEDGER_DATABASE_URL is not a PostgreSQL URL") from error
+    place = "\0".join(str(parts.get(name) or "") for name in ("host", "port", "dbname"))
+    return hashlib.sha256(place.encode()).hexdigest()[:12]
 
 
 def load_settings(environ: Mapping[str, str] | None = None) -> Settings:

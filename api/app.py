@@ -21,6 +21,8 @@ from api.routes import (
     due,
     explain,
     facts,
+    guard,
+    incidents,
     journal,
     keys,
     people,
@@ -91,6 +93,8 @@ def build_app(settings: Settings, conninfo: str, test_clock: bool) -> ASGIApp:
     )
     install_problem_handlers(app)
     for module in (permits, facts, due, webhooks, people, control, journal, keys, service):
+        app.include_router(module.router)
+    for module in (guard, incidents):
         app.include_router(module.router)
     for module in (audit, explain, timeline):
         app.include_router(module.router)

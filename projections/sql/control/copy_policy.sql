@@ -1,0 +1,2 @@
+DELETE FROM {fresh}.policy;
+INSERT INTO {fresh}.policy TABLE {live}.policy

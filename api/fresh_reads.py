@@ -11,10 +11,7 @@ from ledger.application.ports import Need
 
 After = Annotated[
     str | None,
-    Query(
-        pattern=r"^[0-9]{1,18}$",
-        description="A position of an earlier answer that this read must have seen, else 503",
-    ),
+    Query(description="A position of an earlier answer that this read must have seen, else 503"),
 ]
 """What a read may ask for (contract: `?after=`)."""
 
@@ -23,10 +20,13 @@ async def log_has_reached(context: Context, after: str | None) -> None:
     """Nothing, where the log is as far as the position. Raises ProblemError (stale).
 
     A position beyond the log's end may be of before a restore: the witness is asked at once. Alone
-    it proves nothing, since anybody can make one up (design D13).
+    it proves nothing, since anybody can make one up (design D13). To callers a position is a token,
+    and so it is in the document; what cannot be one is 422.
     """
     if after is None:
         return
+    if not (after.isascii() and after.isdecimal() and len(after) <= 18):
+        raise ProblemError("invalid_request", "after is the position of an earlier answer")
     head = (await context.reader.load(Need())).position
     if head < int(after):
         await compare_now(context)

@@ -27,6 +27,15 @@ OTHER_REASONS = {
 }
 
 
+class OriginalSend(BaseModel):
+    """The send that a duplicate repeats."""
+
+    permit_id: str | None
+    sender: str | None
+    sent_at: str | None
+    provider_message_id: str | None
+
+
 class Problem(BaseModel):
     """A no, an error, or a denial."""
 
@@ -40,7 +49,7 @@ class Problem(BaseModel):
     available_at: str | None = None
     permit_id: str | None = None
     due_stage: str | None = None
-    original: dict[str, Any] | None = None
+    original: OriginalSend | None = None
     withheld: list[dict[str, Any]] | None = None
     errors: list[dict[str, Any]] | None = None
 
@@ -141,7 +150,10 @@ def install_problem_handlers(app: FastAPI) -> None:
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The problem answers of an endpoint for its OpenAPI description, beside those of all."""
+    """The problem answers of an endpoint for its OpenAPI description, beside those of all.
+
+    `api.openapi` adds their media type, schema and examples.
+    """
     texts = {
         400: "bad_signature: the signature does not fit",
         401: "unauthorized: no key, or an unknown one",
@@ -155,24 +167,5 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
     found: dict[int | str, dict[str, Any]] = {}
     for status in sorted({401, 403, 422, 503, *statuses}):
-        found[status] = {
-            "description": texts[status],
-            "model": Problem,
-            "content": {PROBLEM: {"example": _example(status)}},
-        }
+        found[status] = {"description": texts[status]}
     return found
-
-
-def _example(status: int) -> dict[str, Any]:
-    codes = {
-        400: "bad_signature",
-        401: "unauthorized",
-        403: "forbidden",
-        404: "unknown_invoice",
-        409: "already_sent",
-        413: "too_large",
-        422: "invalid_request",
-        429: "cap_reached",
-        503: "unavailable",
-    }
-    return problem_document(codes[status], "what a support person can act on")[1]

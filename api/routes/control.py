@@ -13,6 +13,7 @@ from api.problems import ProblemError, answer_response, documented
 from api.schemas.fields import Id
 from api.schemas.people import PauseRequest, ResumeRequest, TestClockRequest
 from api.schemas.permits import GivenUpLease, Lease, LeaseRequest
+from api.schemas.switches import ClockMoved, ControlState, Switches
 from ledger.application.answers import to_json
 from ledger.application.ports import Need
 from ledger.application.requests import CallPause, CallResume, GiveUpLease, TakeLease
@@ -23,7 +24,7 @@ router = APIRouter(prefix="/v1", tags=["control"], route_class=GuardedRoute)
 IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
 
 
-@router.get("/control", responses=documented())
+@router.get("/control", response_model=ControlState, responses=documented())
 async def get_control(caller: Auditor, context: CurrentContext) -> Response:
     """Which pauses are in force, since when and why; recovery mode; the ledger's time."""
     found = await context.reader.load(Need(aggregates={CONTROL_ID}))
@@ -35,7 +36,7 @@ async def get_control(caller: Auditor, context: CurrentContext) -> Response:
     return Response(to_json(body), media_type="application/json")
 
 
-@router.post("/control/pause", responses=documented(409))
+@router.post("/control/pause", response_model=Switches, responses=documented())
 async def pause(
     body: PauseRequest,
     caller: Operator,
@@ -53,7 +54,7 @@ async def pause(
     return await answered_once(context, idempotency, caller, work)
 
 
-@router.post("/control/resume", responses=documented(409))
+@router.post("/control/resume", response_model=Switches, responses=documented(409))
 async def resume(
     body: ResumeRequest,
     caller: Operator,
@@ -73,7 +74,7 @@ async def resume(
     return await answered_once(context, idempotency, caller, work)
 
 
-@router.post("/test-clock", responses=documented(404))
+@router.post("/test-clock", response_model=ClockMoved, responses=documented(404))
 async def set_test_clock(
     body: TestClockRequest,
     caller: Operator,

@@ -12,7 +12,14 @@ from api.idempotency import answered_once, idempotency_of
 from api.paging_cursor import decode_cursor, decode_number, encode_cursor, encode_text
 from api.problems import ProblemError, documented
 from api.schemas.fields import Id, Instant
-from api.schemas.lists import AnyList
+from api.schemas.journal import (
+    Acknowledged,
+    AlertPage,
+    DecisionList,
+    EventList,
+    ProjectionList,
+    RebuildStarted,
+)
 from api.schemas.people import AckRequest, RebuildRequest
 from api.sweeping import watch_unknown
 from ledger.application.answers import to_json
@@ -28,7 +35,7 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 Cursor = Annotated[str | None, Query(max_length=500)]
 
 
-@router.get("/decisions", response_model=AnyList, responses=documented())
+@router.get("/decisions", response_model=DecisionList, responses=documented())
 async def get_decisions(
     caller: Auditor,
     context: CurrentContext,
@@ -57,7 +64,7 @@ async def get_decisions(
     return _page(page, following)
 
 
-@router.get("/events", response_model=AnyList, responses=documented())
+@router.get("/events", response_model=EventList, responses=documented(404))
 async def get_events(
     caller: Auditor,
     context: CurrentContext,
@@ -102,7 +109,7 @@ async def _wanted_aggregates(
     return [aggregate_id("customer", name) for name in ids] + [i.id for i in invoices]
 
 
-@router.get("/alerts", response_model=AnyList, responses=documented())
+@router.get("/alerts", response_model=AlertPage, responses=documented())
 async def get_alerts(
     caller: Auditor,
     context: CurrentContext,
@@ -124,7 +131,7 @@ async def get_alerts(
     return _page(page.items, encode_text(str(page.next)) if page.next is not None else None)
 
 
-@router.post("/alerts/{alert_id}/ack", responses=documented(404))
+@router.post("/alerts/{alert_id}/ack", response_model=Acknowledged, responses=documented(404))
 async def ack_alert(
     alert_id: int,
     caller: Operator,
@@ -148,7 +155,7 @@ async def ack_alert(
     return await answered_once(context, idempotency, caller, work)
 
 
-@router.get("/projections", response_model=AnyList, responses=documented())
+@router.get("/projections", response_model=ProjectionList, responses=documented())
 async def get_projections(caller: Auditor, context: CurrentContext) -> Response:
     """The read models: how far they are, and how long behind."""
     async with context.connections.use() as connection:
@@ -156,7 +163,12 @@ async def get_projections(caller: Auditor, context: CurrentContext) -> Response:
     return _page(rows, None)
 
 
-@router.post("/projections/{name}/rebuild", status_code=202, responses=documented(404))
+@router.post(
+    "/projections/{name}/rebuild",
+    status_code=202,
+    response_model=RebuildStarted,
+    responses=documented(404),
+)
 async def rebuild_projection(
     name: Id,
     caller: Operator,

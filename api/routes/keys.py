@@ -13,7 +13,7 @@ from api.idempotency import answered_once, idempotency_of
 from api.paging_cursor import decode_key_id, encode_text
 from api.problems import ProblemError, documented
 from api.schemas.fields import Id
-from api.schemas.lists import AnyList
+from api.schemas.journal import KeyList
 from api.schemas.people import KeyRequest, NewKey
 from ledger.application.answers import to_json
 from ledger.store.keys import create_key, list_keys, revoke_key
@@ -65,7 +65,7 @@ def _without_secret(body: bytes) -> bytes:
     return to_json(orjson.loads(body) | {"key": None})
 
 
-@router.get("", response_model=AnyList, responses=documented())
+@router.get("", response_model=KeyList, responses=documented())
 async def get_keys(
     caller: KeyReader,
     context: CurrentContext,

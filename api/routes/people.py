@@ -11,6 +11,7 @@ from api.idempotency import answered_once, idempotency_of
 from api.problems import ProblemError, answer_response, documented
 from api.schemas.fields import CustomerId
 from api.schemas.people import BreakerReset, BreakersReset, CustomerState, ReleaseRequest
+from api.schemas.switches import BreakersClosed, Written
 from ledger.application.answers import to_json
 from ledger.application.ports import Need
 from ledger.application.requests import ReleaseAddress, ResetBreaker
@@ -36,7 +37,9 @@ async def get_customer(
     return Response(to_json(body), media_type="application/json")
 
 
-@router.post("/customers/{customer_id}/breaker/reset", responses=documented(404))
+@router.post(
+    "/customers/{customer_id}/breaker/reset", response_model=Written, responses=documented(404)
+)
 async def reset_breaker(
     customer_id: CustomerId,
     body: BreakerReset,
@@ -55,7 +58,7 @@ async def reset_breaker(
     return await answered_once(context, idempotency, caller, work)
 
 
-@router.post("/breakers/reset", responses=documented())
+@router.post("/breakers/reset", response_model=BreakersClosed, responses=documented())
 async def reset_breakers(
     body: BreakersReset,
     caller: Operator,
@@ -87,7 +90,9 @@ async def reset_breakers(
     return await answered_once(context, idempotency, caller, work)
 
 
-@router.post("/customers/{customer_id}/addresses/release", responses=documented(404))
+@router.post(
+    "/customers/{customer_id}/addresses/release", response_model=Written, responses=documented(404)
+)
 async def release_addresses(
     customer_id: CustomerId,
     body: ReleaseRequest,

@@ -3,7 +3,6 @@
 import ipaddress
 import json
 from importlib.resources import files
-from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
@@ -19,6 +18,7 @@ from api.problems import (
     problem_document,
     problem_response,
 )
+from api.schemas.switches import Health, PolicyState
 from ledger.application.answers import to_json
 from ledger.application.ports import StoreUnavailable
 from ledger.domain.reasons import REASONS
@@ -26,13 +26,13 @@ from ledger.domain.reasons import REASONS
 router = APIRouter(tags=["service"], route_class=GuardedRoute)
 
 
-@router.get("/healthz", response_model=dict[str, Any])
+@router.get("/healthz", response_model=Health)
 async def healthz() -> Response:
     """The process answers."""
     return Response(to_json({"status": "ok"}), media_type="application/json")
 
 
-@router.get("/readyz", response_model=dict[str, Any], responses={503: documented()[503]})
+@router.get("/readyz", response_model=Health, responses={503: documented()[503]})
 async def readyz(request: Request) -> Response:
     """The process can reach its store and takes requests."""
     context = context_of(request)
@@ -55,7 +55,7 @@ async def metrics(request: Request) -> Response:
     )
 
 
-@router.get("/v1/policy", responses=documented())
+@router.get("/v1/policy", response_model=PolicyState, responses=documented())
 async def get_policy(caller: AnyReader, context: CurrentContext) -> Response:
     """The policy in force, and its version: the hash on every decision."""
     body = {"version": context.policy.version(), "policy": json.loads(context.policy.text())}

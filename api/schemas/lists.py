@@ -1,8 +1,6 @@
 """Pages of lists: `items`, and the cursor of the next page or null."""
 
-from typing import Any
-
-from api.schemas.fields import Body
+from api.schemas.fields import Body, Instant
 from api.schemas.permits import Permit
 
 
@@ -10,13 +8,6 @@ class PermitList(Body):
     """A page of permits."""
 
     items: list[Permit]
-    next: str | None
-
-
-class AnyList(Body):
-    """A page of rows."""
-
-    items: list[dict[str, Any]]
     next: str | None
 
 
@@ -31,12 +22,19 @@ class DueInvoice(Body):
     currency: str
 
 
+class DueWithheld(Body):
+    """Why a customer cannot be mailed now, and until when, where that is known."""
+
+    code: str
+    available_at: Instant | None
+
+
 class DueCustomer(Body):
     """A customer with newly due invoices; `withheld` says why they cannot be mailed now."""
 
     customer_id: str
     email: str | None
-    withheld: dict[str, Any] | None
+    withheld: DueWithheld | None
     invoices: list[DueInvoice]
 
 

@@ -1,10 +1,11 @@
 """What people ask and see: customers, breakers, pauses, keys, incidents."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from api.schemas.fields import Body, CustomerId, Id, Instant, Metadata, Name, Scope, Text
+from api.schemas.facts import HoldState
+from api.schemas.fields import Body, CustomerId, Day, Id, Instant, Metadata, Name, Scope, Text
 
 
 class BreakerReset(Body):
@@ -32,16 +33,50 @@ class BreakersReset(BreakerReset):
         return self
 
 
+class BreakerState(Body):
+    """A customer's breaker: which mail it stops while it is open, since when and why."""
+
+    state: Literal["closed", "open"]
+    scope: Literal["outreach", "all"] | None
+    opened_at: Instant | None
+    cause: str | None
+
+
+class WindowState(Body):
+    """A rolling window: how many mails count, and when the oldest stops counting."""
+
+    used: int
+    limit: int
+    frees_at: Instant | None
+
+
+class OwedState(Body):
+    """What is owed in one currency, in minor units."""
+
+    currency: str
+    amount: int
+
+
+class OpenInvoice(Body):
+    """An invoice that is not paid in full."""
+
+    invoice_id: str
+    amount_remaining: int
+    currency: str
+    due_on: Day | None
+    cycle: int
+
+
 class CustomerState(Body):
     """A customer as the ledger knows them."""
 
     customer_id: str
     addresses: list[str]
-    breaker: dict[str, Any]
-    windows: dict[str, dict[str, Any]]
-    owed: list[dict[str, Any]]
-    open_invoices: list[dict[str, Any]]
-    on_hold: dict[str, Any] | None
+    breaker: BreakerState
+    windows: dict[str, WindowState]
+    owed: list[OwedState]
+    open_invoices: list[OpenInvoice]
+    on_hold: HoldState | None
     addresses_on_hold: int
     merged: list[str]
     version: int
@@ -102,6 +137,10 @@ class NewKey(Body):
     key_id: str
     key: str | None
     name: str
+    scopes: list[Scope]
+    redeem: Literal["required", "optional"]
+    intents: list[str] | None
+    class_: Annotated[Literal["outreach", "transactional"], Field(alias="class")]
 
 
 class RebuildRequest(Body):

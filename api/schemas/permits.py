@@ -286,10 +286,18 @@ class Permit(Body):
     result: str | None = None
 
 
+class BatchItem(Body):
+    """One answer of a batch: `permit` for 201 and 200, else `problem`, a problem document."""
+
+    status: int
+    permit: Permit | None = None
+    problem: dict[str, Any] | None = None
+
+
 class BatchAnswer(Body):
     """The answer to each request, in order."""
 
-    results: list[dict[str, Any]]
+    results: list[BatchItem]
 
 
 class ClaimRequest(Body):

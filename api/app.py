@@ -11,6 +11,7 @@ from starlette.types import ASGIApp
 from api.context import Context, KeyRing
 from api.hot_path import HotPath
 from api.lag_alert import lag_alert
+from api.openapi import install_openapi
 from api.paging import Pager
 from api.problems import install_problem_handlers
 from api.recent_time import RecentTime
@@ -99,6 +100,7 @@ def build_app(settings: Settings, conninfo: str, test_clock: bool) -> ASGIApp:
     for module in (audit, explain, timeline):
         app.include_router(module.router)
     app.include_router(facts.invoices)
+    install_openapi(app)
     return HotPath(app, app.state, settings.max_body)
 
 

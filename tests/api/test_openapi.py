@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from schemathesis import Case, GenerationMode
 from schemathesis.checks import not_a_server_error
+from schemathesis.core.transport import Response
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     response_schema_conformance,
@@ -174,7 +175,7 @@ def test_no_request_is_answered_outside_the_document(
     seen: Counter[int] = Counter()
     url = str(fuzzed.http.base_url)
 
-    def ask(case: Case, key: str) -> requests.Response:
+    def ask(case: Case[Any], key: str) -> Response:
         headers = {"authorization": f"Bearer {key}"} if key else {}
         answer = case.call(base_url=url, session=session, headers=headers)
         seen[answer.status_code] += 1
@@ -186,7 +187,7 @@ def test_no_request_is_answered_outside_the_document(
         suppress_health_check=list(HealthCheck),
     )
     @given(case=st.one_of(modes), exists=st.booleans(), also_without=st.integers(0, 3))
-    def fuzz(case: Case, exists: bool, also_without: int) -> None:
+    def fuzz(case: Case[Any], exists: bool, also_without: int) -> None:
         if exists:
             case.path_parameters = {n: known.get(n, v) for n, v in case.path_parameters.items()}
         case.validate_response(ask(case, fuzzed.key), checks=checks)

@@ -37,9 +37,11 @@ async def current_projection(context: Context, after: str | None) -> dict[str, s
     """Wait until the read models are as far as the log was when the query arrived.
 
     Answers the header `Ledger-Stale` (seconds) where that takes too long; a query that names the
-    position it must have seen gets 503 instead.
+    position it must have seen gets 503 instead. Naming an earlier one asks for no older answer.
     """
-    position = int(after) if after is not None else (await context.reader.load(Need())).position
+    position = (await context.reader.load(Need())).position
+    if after is not None:
+        position = max(position, int(after))
     behind = await context.projector.wait_for(position, context.settings.read_wait)
     if behind <= 0:
         return {}

@@ -8,7 +8,7 @@ from ledger.application.effects import Contact, Ids, Outcome
 from ledger.application.facts.addresses import customer_of_address, ensure_customer
 from ledger.application.facts.mail import message_named, start_thread
 from ledger.application.lanes import lane_of
-from ledger.application.named_sends import holder_of, names_of
+from ledger.application.named_sends import holder_of, key_for, names_of
 from ledger.application.permit_subjects import (
     KINDS,
     ApologyRequest,
@@ -208,19 +208,11 @@ def _message(world: World, command: RequestPermit, subject: IntentMessage) -> As
 
 
 def _notification(world: World, command: RequestPermit, subject: Notification) -> Ask | Denial:
-    def key_of(customer_id: str) -> SendKey:
-        return sendkey.notification_key(customer_id, subject.event_type, subject.event_id)
-
-    return _named(world, command, subject, key_of, f"{subject.event_type} {subject.event_id}")
+    return _named(world, command, subject, f"{subject.event_type} {subject.event_id}")
 
 
 def _digest(world: World, command: RequestPermit, subject: Digest) -> Ask | Denial:
-    day = subject.date.isoformat()
-
-    def key_of(customer_id: str) -> SendKey:
-        return sendkey.digest_key(customer_id, subject.inbox_id, day)
-
-    return _named(world, command, subject, key_of, f"digest of {subject.inbox_id} for {day}")
+    return _named(world, command, subject, f"digest of {subject.inbox_id} for {subject.date}")
 
 
 def _apology(world: World, command: RequestPermit, subject: ApologyRequest) -> Ask | Denial:
@@ -298,12 +290,12 @@ def _named(
     world: World,
     command: RequestPermit,
     subject: Notification | Digest,
-    key_of: Callable[[str], SendKey],
     name: str,
 ) -> Ask | Denial:
     ask = _for_customer(world, command, subject.customer_id, subject.to)
     if isinstance(ask, Denial):
         return ask
+    key_of = key_for(subject)
     names = names_of(ask.case.customer, ask.customer_id, key_of)
     holder = holder_of(world, names)
     limit = _rejection_limit(world, command)

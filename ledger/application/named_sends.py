@@ -2,11 +2,22 @@
 
 from collections.abc import Callable
 
+from ledger.application.permit_subjects import Digest, Notification
 from ledger.application.world import World
 from ledger.domain import sendkey
 from ledger.domain.customer import Customer
 from ledger.domain.permit import FREED, Permit
 from ledger.domain.sendkey import SendKey
+
+
+def key_for(subject: Notification | Digest) -> Callable[[str], SendKey]:
+    """The send key of a notice or a digest under each id of its customer."""
+    if isinstance(subject, Digest):
+        day = subject.date.isoformat()
+        return lambda customer_id: sendkey.digest_key(customer_id, subject.inbox_id, day)
+    return lambda customer_id: sendkey.notification_key(
+        customer_id, subject.event_type, subject.event_id
+    )
 
 
 def names_of(

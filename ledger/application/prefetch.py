@@ -20,6 +20,7 @@ from ledger.application.fact_data import (
     ThreadMessage,
 )
 from ledger.application.facts.fact_names import fact_name
+from ledger.application.named_sends import key_for, names_of
 from ledger.application.permit_subjects import (
     ApologyRequest,
     Digest,
@@ -109,11 +110,18 @@ class Walk:
             if isinstance(thread, Thread):
                 self._customer(thread.customer_id)
                 return
-        if subject.customer_id is not None:
-            self._customer(subject.customer_id)
-        elif subject.to is not None:
+        customer_id = subject.customer_id
+        if customer_id is None and subject.to is not None:
             self._name("address", subject.to.fingerprint)
-            self._customer(customer_known_by(subject.to))
+            customer_id = customer_known_by(subject.to)
+        if customer_id is None:
+            return
+        self._customer(customer_id)
+        if isinstance(subject, Notification | Digest):
+            found = self._aggregates.get(aggregate_id("customer", customer_id))
+            customer = found if isinstance(found, Customer) else None
+            for name in names_of(customer, customer_id, key_for(subject)):
+                self._name("send", name)
 
     def _fact(self, fact: Fact) -> None:
         data = fact.data
@@ -130,7 +138,10 @@ class Walk:
             self._aggregate("thread", data.thread_id)
             for name in (data.message_id, *data.aliases):
                 self._name("message", name)
+                self._name("message_alias", name)
                 self._name("sent_message", name)
+            correspondent = data.sender if data.direction == "inbound" else data.recipient
+            self._owner(data.customer_id, correspondent)
             self._claims(tuple(a for a in (data.sender, data.recipient) if a))
         elif isinstance(data, SendObserved):
             self._customer(data.customer_id)
@@ -143,10 +154,10 @@ class Walk:
         else:
             self._invoice(data.invoice_id)
             if isinstance(data, InvoiceObserved):
-                if data.customer_id is not None:
-                    self._customer(data.customer_id)
-                if isinstance(data.email, Address):
-                    self._claims((data.email,))
+                email = data.email if isinstance(data.email, Address) else None
+                self._owner(data.customer_id, email)
+                if email is not None:
+                    self._claims((email,))
 
     def _delivery(self, data: Delivery) -> None:
         if data.permit_id is not None:
@@ -189,6 +200,13 @@ class Walk:
         if fingerprint not in self._addresses and fingerprint not in self._looked_up:
             self._looked_up.add(fingerprint)
             self.need.fingerprints.add(fingerprint)
+
+    def _owner(self, customer_id: str | None, address: Address | None) -> None:
+        """The customer who is named, else the one known by the address (design D9)."""
+        if customer_id is not None:
+            self._customer(customer_id)
+        elif address is not None:
+            self._customer(customer_known_by(address))
 
     def _claims(self, addresses: tuple[Address, ...]) -> None:
         for address in addresses:

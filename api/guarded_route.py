@@ -7,6 +7,7 @@ import orjson
 from fastapi import Request
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
+from starlette.types import Scope
 
 from api.auth import Requirement
 
@@ -19,6 +20,18 @@ class StrictRequest(Request):
     async def json(self) -> Any:
         """The body as JSON. Raises json.JSONDecodeError, which becomes 422."""
         return orjson.loads(await self.body())
+
+
+def _read_as_json(scope: Scope) -> Scope:
+    """The scope of a request whose body is JSON, whatever its Content-Type says or leaves out.
+
+    Only CloudEvents say by it what the JSON means.
+    """
+    given = dict(scope["headers"]).get(b"content-type", b"")
+    if given.lower().startswith(b"application/cloudevents"):
+        return scope
+    others = [header for header in scope["headers"] if header[0] != b"content-type"]
+    return {**scope, "headers": [*others, (b"content-type", b"application/json")]}
 
 
 class GuardedRoute(APIRoute):
@@ -35,6 +48,6 @@ class GuardedRoute(APIRoute):
         async def guarded(request: Request) -> Response:
             for requirement in wanted:
                 await requirement.judge(request)
-            return await handle(StrictRequest(request.scope, request.receive))
+            return await handle(StrictRequest(_read_as_json(request.scope), request.receive))
 
         return guarded

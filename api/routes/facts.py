@@ -5,27 +5,28 @@ from typing import Annotated, Any
 import orjson
 from fastapi import APIRouter, Header, Path, Request
 from fastapi.responses import Response
-from pydantic import ValidationError
 
 from api.auth import CurrentContext, FactReader, Teller
+from api.cloud_events import fact_from
 from api.context import Context
 from api.guarded_route import GuardedRoute
 from api.idempotency import answered_once, idempotency_of
-from api.problems import ProblemError, answer_response, documented, validation_errors
+from api.problems import ProblemError, answer_response, documented
 from api.schemas.facts import (
     FACT_DATA,
-    CloudEvent,
     FactsAnswer,
     FactsRequest,
     InvoiceSnapshot,
     InvoiceState,
 )
 from api.schemas.fields import Id
-from api.translate import fact_of
+from api.schemas.free_text import without_addresses
 from ledger.application.answers import Answer, to_json
+from ledger.application.effects import Alert
 from ledger.application.fact_data import Fact
 from ledger.application.requests import ApplyFact, Caller
 from ledger.application.views import invoice_view
+from ledger.store.alerting import raise_alert
 
 router = APIRouter(prefix="/v1", tags=["facts"], route_class=GuardedRoute)
 IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
@@ -33,7 +34,10 @@ invoices = APIRouter(prefix="/v1/invoices", tags=["facts"], route_class=GuardedR
 InvoiceId = Annotated[Id, Path(description="The invoice's id in the billing system")]
 _PATH = "/{invoice_id:path}"
 """Numbers such as 2026/001 are ids too; so this comes after every other path below invoices."""
-_MOST_FACTS = 1000
+_NO_OBJECT = "a fact is a CloudEvent: a JSON object"
+_MONEY = ("invoice", "payment", "credit", "refund", "charge", "dispute", "balance")
+_LONGEST_TYPE = 64
+_MOST_UNKNOWN_TYPES = 5
 
 
 @invoices.put(_PATH, response_model=InvoiceState, responses=documented(413))
@@ -103,6 +107,7 @@ async def post_facts(
 
     async def work() -> Response:
         answer = await take_facts(context, caller, asked.facts)
+        await _tell_of_unknown_types(context, asked.facts)
         return Response(to_json(answer), media_type="application/json")
 
     return await answered_once(context, idempotency, caller, work)
@@ -124,7 +129,10 @@ async def _events_of(request: Request) -> FactsRequest:
 
 async def take_facts(context: Context, caller: Caller, events: list[Any]) -> dict[str, Any]:
     """Apply the facts in order; the result of each, and the position after them."""
-    parsed = [_parse(context, event) for event in events]
+    parsed = [
+        fact_from(context.translator, event) if isinstance(event, dict) else _NO_OBJECT
+        for event in events
+    ]
     commands = [ApplyFact(fact, caller) for fact in parsed if isinstance(fact, Fact)]
     answers = iter(await context.engine.submit_all(commands))
     results: list[dict[str, Any]] = []
@@ -145,28 +153,20 @@ async def take_facts(context: Context, caller: Caller, events: list[Any]) -> dic
     return {"results": results, "position": str(position)}
 
 
-def _parse(context: Context, event: Any) -> Fact | str:
-    """The fact of a CloudEvent, or why it is rejected."""
-    if not isinstance(event, dict):
-        return "a fact is a CloudEvent: a JSON object"
-    try:
-        envelope = CloudEvent.model_validate(event)
-    except ValidationError as error:
-        return _why(error)
-    shape = FACT_DATA.get(envelope.type)
-    if shape is None:
-        return f"{envelope.type!r} is not a type of fact that the ledger takes"
-    try:
-        data = shape.model_validate(envelope.data)
-    except ValidationError as error:
-        return _why(error)
-    source, id_, time = envelope.source, envelope.id, envelope.time
-    return fact_of(context.translator, envelope.type, data, source, id_, time)
-
-
-def _why(error: ValidationError) -> str:
-    first = validation_errors(error)[0]
-    return f"{first['at']}: {first['message']}"
+async def _tell_of_unknown_types(context: Context, events: list[Any]) -> None:
+    """Page once for each unknown type that could touch money (design D10)."""
+    given = {event.get("type") for event in events if isinstance(event, dict)}
+    texts = {type_ for type_ in given if isinstance(type_, str) and type_.isprintable()}
+    unknown = {type_[:_LONGEST_TYPE] for type_ in texts - FACT_DATA.keys()}
+    touching = sorted(t for t in unknown if any(word in t.lower() for word in _MONEY))
+    if not touching:
+        return
+    async with context.connections.use() as connection:
+        for type_ in touching[:_MOST_UNKNOWN_TYPES]:
+            summary = f"facts of the unknown type {type_!r} were rejected; they may touch money"
+            key = f"ingest_rejected:facts:{type_}"
+            await raise_alert(connection, Alert("ingest_rejected", key, without_addresses(summary)))
+    context.pager.wake()
 
 
 def _detail(answer: Answer) -> str | None:

@@ -206,6 +206,20 @@ def test_a_body_over_one_mebibyte_is_413(route: Route, shared_service: Service) 
     assert shared_service.call(route.method, route.url, content=largest).status != 413
 
 
+CONTENT_TYPES = ["", "text/plain", "application/x-www-form-urlencoded", "application/json; x=y"]
+
+
+@pytest.mark.parametrize("content_type", CONTENT_TYPES)
+@pytest.mark.parametrize("route", _WITH_BODIES, ids=str)
+def test_a_body_is_json_whatever_the_content_type(
+    route: Route, content_type: str, shared_service: Service
+) -> None:
+    plain = shared_service.call(route.method, route.url, route.body)
+    headers = {"content-type": content_type}
+    told = shared_service.call(route.method, route.url, route.body, headers=headers)
+    assert (told.status, told.code) == (plain.status, plain.code)
+
+
 @pytest.mark.parametrize("path", ["/v1/nothing", "/v1", "/", "/v2/permits", "/v1/permits/a/b/c"])
 def test_what_is_not_there_is_a_problem_document_too(path: str, service: Service) -> None:
     service.get(path).no(404, "not_found")

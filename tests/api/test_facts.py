@@ -91,6 +91,17 @@ def test_an_unknown_type_is_rejected_by_name(type_: str, service: Service, name:
     assert type_ in result["detail"]
 
 
+def test_an_unknown_type_that_could_touch_money_is_paged_once(service: Service, name: str) -> None:
+    refund, weather = f"invoice.refunded-{name}", f"weather.{name}"
+    facts = [_event(type_, {"invoice_id": name}) for type_ in (refund, weather, refund)]
+    for _ in range(2):
+        assert _results(service, *facts) == ["rejected"] * 3
+    told = [a["summary"] for a in service.alerts("ingest_rejected") if name in a["summary"]]
+    assert len(told) == 1
+    assert refund in told[0]
+    assert _results(service, _event("payment\x00\ud7ff", {})) == ["rejected"]
+
+
 BAD_ENVELOPES: dict[str, dict[str, Any]] = {
     "no id": {"id": None},
     "empty id": {"id": ""},

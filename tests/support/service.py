@@ -22,7 +22,9 @@ from ledger.store.keys import SCOPES, insert_first_key
 from ledger.store.migrate import migrate
 from tests.support.postgres import fresh_database
 
-_ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[2]
+SERVE = (sys.executable, "-m", "api.cli", "serve", "--port", "0")
+"""What starts a service, from ROOT."""
 _SECONDS = 60.0
 _SECRET = "the secret of every service under test"
 _KEY = "slk_the_first_key_of_a_service_under_test"
@@ -267,10 +269,17 @@ def fresh_service(postgres: str, test_clock: datetime | str, **more: Any) -> Ite
 def _start(
     conninfo: str, now: datetime | None, workers: int, folder: Path, env: Mapping[str, str]
 ) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "api.cli", "serve", "--port", "0", "--workers", str(workers)]
+    command = [*SERVE, "--workers", str(workers)]
     if now is not None:
         command += ["--test-clock", now.isoformat()]
-    given = {
+    environ = service_environ(conninfo, folder) | dict(env)
+    with (folder / "log").open("wb") as log:
+        return subprocess.Popen(command, cwd=ROOT, env=environ, stdout=log, stderr=log)
+
+
+def service_environ(conninfo: str, folder: Path) -> dict[str, str]:
+    """The environment of a service on this database that keeps its files in this folder."""
+    return dict(os.environ) | {
         "LEDGER_DATABASE_URL": conninfo,
         "LEDGER_DATA_DIR": str(folder),
         "LEDGER_SECRET": _SECRET,
@@ -278,10 +287,6 @@ def _start(
         "LEDGER_CONFIG": "",
         "LEDGER_ALERT_URLS": "",
     }
-    with (folder / "log").open("wb") as log:
-        return subprocess.Popen(
-            command, cwd=_ROOT, env=os.environ | given | dict(env), stdout=log, stderr=log
-        )
 
 
 def _announced(process: subprocess.Popen[bytes], path: Path) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -102,7 +102,7 @@ class Intake:
         self.counts = WebhookCounts()
         self.certificates = SnsCertificates()
         self.on_hint: Callable[[], object] = lambda: None
-        self._settings = settings
+        self._endpoints = dict(self._configured(settings))
         self._engine = engine
         self._translator = translator
         self._connections = connections
@@ -112,12 +112,7 @@ class Intake:
 
     def endpoint(self, name: str) -> Endpoint | None:
         """The provider of that name, None where it is not configured."""
-        known, settings = provider(name), self._settings.get(name)
-        if known is None or settings is None:
-            return None
-        if settings.fetch_certificate is None:
-            settings = replace(settings, fetch_certificate=self.certificates.get)
-        return Endpoint(known, settings)
+        return self._endpoints.get(name)
 
     async def take(self, endpoint: Endpoint, post: Post) -> Taken:
         """Check who posted a body, then apply what it means.
@@ -164,6 +159,13 @@ class Intake:
             taken.refresh = len(translation.refresh)
         return taken
 
+    def _configured(self, settings: Mapping[str, Settings]) -> Iterator[tuple[str, Endpoint]]:
+        for name, given in settings.items():
+            known = provider(name)
+            if known is not None:
+                fetch = given.fetch_certificate or self.certificates.get
+                yield name, Endpoint(known, replace(given, fetch_certificate=fetch))
+
     def _count(self, name: str, result: str, reason: str = "") -> None:
         self.counts.posts[(name, result, reason)] += 1
 
@@ -195,7 +197,10 @@ class Intake:
         parsed = [fact_of_webhook(self._translator, fact) for fact in facts]
         commands = [ApplyFact(fact, caller) for fact in parsed if isinstance(fact, LedgerFact)]
         await self._wait_for_room(len(commands))
-        answers = iter(await self._engine.submit_all(commands))
+        if len(commands) == 1:
+            answers = iter([await self._engine.submit(commands[0])])
+        else:
+            answers = iter(await self._engine.submit_all(commands))
         for fact, told in zip(facts, parsed, strict=True):
             result = next(answers) if isinstance(told, LedgerFact) else told
             self._note(fact, result, taken)

@@ -64,4 +64,4 @@ def from_mail_date(value: object, where: str) -> datetime:
 def _within_reason(moment: datetime, where: str) -> datetime:
     if not _EARLIEST <= moment < _LATEST:
         raise Unusable("bad_date", f"{where} is out of range")
-    return moment.astimezone(UTC)
+    return moment if moment.tzinfo is UTC else moment.astimezone(UTC)

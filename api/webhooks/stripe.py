@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-import stripe
+from stripe import SignatureVerificationError, WebhookSignature
 
 from api.webhooks.delivery import BadSignature, Settings, Translation
 from api.webhooks.hmac_signature import check_fresh
@@ -62,8 +62,8 @@ class Stripe:
 
 def _signed(body: bytes, header: str, secret: str) -> bool:
     try:
-        stripe.WebhookSignature.verify_header(body, header, secret, tolerance=None)
-    except (stripe.SignatureVerificationError, UnicodeDecodeError):
+        WebhookSignature.verify_header(body, header, secret, tolerance=None)
+    except (SignatureVerificationError, UnicodeDecodeError):
         return False
     return True
 

@@ -12,6 +12,7 @@ from api.problems import ProblemError
 from api.sweeping import let_lapse
 from ledger.application.requests import Caller
 
+_CALLER = "ledger.caller"
 _BEARER = HTTPBearer(auto_error=False, description="An API key, made by `keys create`")
 
 
@@ -23,7 +24,27 @@ async def caller_of(context: Context, authorization: bytes | None) -> Caller:
             caller = await context.keys.find(authorization)
         if caller is not None:
             return caller
-    raise ProblemError("unauthorized", "give a known key as `Authorization: Bearer <key>`")
+    raise _unauthorized()
+
+
+async def _caller_by_the_store(request: Request) -> Caller:
+    """The caller, asked of the store once per request: another process may have revoked the key.
+
+    The hot path asks the ring of known keys instead; there the engine knows under its lock.
+    """
+    caller = request.scope.get(_CALLER)
+    if caller is None:
+        header = request.headers.get("authorization", "")
+        caller = await context_of(request).keys.find(header.encode("latin-1"))
+        if caller is None:
+            raise _unauthorized()
+        request.scope[_CALLER] = caller
+    assert isinstance(caller, Caller)
+    return caller
+
+
+def _unauthorized() -> ProblemError:
+    return ProblemError("unauthorized", "give a known key as `Authorization: Bearer <key>`")
 
 
 class Requirement:
@@ -42,8 +63,7 @@ class Requirement:
 
     async def judge(self, request: Request) -> Caller:
         """The caller of a request. Raises ProblemError (unauthorized, forbidden)."""
-        header = request.headers.get("authorization")
-        caller = await caller_of(context_of(request), header.encode("latin-1") if header else None)
+        caller = await _caller_by_the_store(request)
         if not any(caller.may(scope) for scope in self._scopes):
             raise ProblemError("forbidden", f"this needs the scope {' or '.join(self._scopes)}")
         return caller

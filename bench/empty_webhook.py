@@ -1,4 +1,4 @@
-"""The baseline for webhooks: an endpoint that reads a body of any provider and does nothing.
+"""The baseline for webhooks: it reads any body, and answers with the ledger's model.
 
 `python -m bench.empty_webhook FILE` serves it as bench.empty does.
 """
@@ -11,10 +11,10 @@ from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI, Request
-from fastapi.responses import Response
 
 from api.app import tune_garbage_collector
 from api.logs import configure_logging
+from api.schemas.webhooks import FactOutcome, WebhookAnswer
 from api.serving import server_config, write_announcement
 
 
@@ -27,13 +27,12 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 app = FastAPI(lifespan=_lifespan)
 
 
-@app.post("/v1/webhooks/{provider}")
-async def take_anything(provider: str, request: Request) -> Response:
+@app.post("/v1/webhooks/{provider}", response_model=WebhookAnswer)
+async def take_anything(provider: str, request: Request) -> WebhookAnswer:
     """An answer of the usual size, for any body."""
     await request.body()
-    answer = b'{"received":true,"ignored":null,"results":[{"id":"evt_1","type":"invoice.observed",'
-    answer += b'"result":"applied"}],"refresh":0,"rejected":0}'
-    return Response(answer, media_type="application/json")
+    outcome = FactOutcome(id="evt_1", type="invoice.observed", result="applied")
+    return WebhookAnswer(received=True, ignored=None, results=[outcome], refresh=0, rejected=0)
 
 
 def main(announce: Path) -> None:

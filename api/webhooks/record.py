@@ -139,7 +139,7 @@ def checked_text(value: str, where: str) -> str:
         raise Unusable("missing_field", f"{where} is empty")
     if len(value) > LONGEST_ID:
         raise Unusable("bad_text", f"{where} is longer than {LONGEST_ID} characters")
-    if _CONTROL.search(value):
+    if not value.isprintable() and _CONTROL.search(value):
         raise Unusable("bad_text", f"{where} holds a control character")
     return value
 

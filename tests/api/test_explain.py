@@ -1,6 +1,7 @@
 """Every decision is explained: the guards come to the same answer on the facts as they stood."""
 
 import uuid
+from collections.abc import Iterator
 from typing import Any
 
 import psycopg
@@ -8,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from api.cli import main
-from tests.support.service import Answer, Client, Service
+from tests.support.service import Answer, Client, Service, fresh_service
 
 DUE = "2026-11-26"
 """Five days overdue on the day of the shared service."""
@@ -24,6 +25,13 @@ ORDER = [
     "breaker",
     "cap",
 ]
+
+
+@pytest.fixture(scope="module")
+def shared_service(postgres: str) -> Iterator[Service]:
+    """A service of this file's own: its clock is moved by nobody else, and DUE stays near."""
+    with fresh_service(postgres, "2026-12-01T00:00:00+00:00") as service:
+        yield service
 
 
 def explained(service: Service, answer: Answer | str) -> Answer:

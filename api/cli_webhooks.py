@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import click
+from psycopg import AsyncConnection
 
 from api.app import build_context
 from api.cli_session import clear_errors, console, new_table, opened_store, shown, with_connection
@@ -13,7 +15,7 @@ from api.settings import Settings, load_settings
 from api.supervision import Supervisor
 from api.webhook_replay import NotConfigured, NotKept, replay
 from ledger.application.ports import StoreUnavailable
-from ledger.store.rejected import RejectedRow, list_rejected
+from ledger.store.rejected import RejectedRow, dismiss_rejected, list_rejected
 
 _PAGE = 200
 
@@ -61,6 +63,19 @@ def webhooks_replay(ids: Sequence[int], provider: str | None, kind: str | None) 
     with opened_store(settings) as conninfo:
         used, left = asyncio.run(_replay(settings, conninfo, ids, provider, kind))
     click.echo(f"{used} used, {left} still of no use")
+
+
+@webhooks_group.command("dismiss")
+@click.argument("ids", nargs=-1, required=True, type=click.IntRange(1))
+@clear_errors
+def webhooks_dismiss(ids: Sequence[int]) -> None:
+    """Say that nothing needs to be done about these bodies; their bytes go."""
+
+    async def work(connection: AsyncConnection[Any]) -> list[int]:
+        return [id_ for id_ in ids if not await dismiss_rejected(connection, id_)]
+
+    for missing in with_connection(work):
+        click.echo(f"{missing}: no such body is open")
 
 
 async def _replay(

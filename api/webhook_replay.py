@@ -6,7 +6,7 @@ from ledger.store.rejected import RejectedBody, get_rejected, note_replay
 
 
 class NotKept(LookupError):
-    """There is no kept body of that id."""
+    """There is no kept body of that id, or it was resolved and its bytes are gone."""
 
 
 class NotConfigured(LookupError):
@@ -23,6 +23,8 @@ async def replay(intake: Intake, connections: Connections, rejected_id: int) -> 
         kept = await get_rejected(connection, rejected_id)
     if kept is None:
         raise NotKept(f"there is no kept body {rejected_id}")
+    if kept.row.resolution is not None:
+        raise NotKept(f"body {rejected_id} was {kept.row.resolution}; its bytes are not kept")
     taken = await _take(intake, kept)
     async with connections.use() as connection:
         await note_replay(connection, kept.row, taken.refused)

@@ -34,7 +34,8 @@ class RejectedReason(Body):
 class RejectedItem(Body):
     """A kept body. `fetched` names the kind of object where it is an answer of the provider's API.
 
-    `resolution` is null while it is open; `size` is in bytes, `copies` how often it came.
+    `resolution` is null while it is open; the bytes of one that is resolved are gone. `size` is
+    what is kept, in bytes; `copies` how often it came.
     """
 
     rejected_id: int

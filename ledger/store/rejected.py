@@ -32,10 +32,11 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class RejectedRow:
-    """A kept body as it is listed; times are the ledger's (UTC), `size` is in bytes.
+    """A kept body as it is listed; times are the ledger's (UTC), `size` is what is kept, in bytes.
 
     `fetched` names the kind of object where the body is what the provider's API answered.
-    `resolution` is `replayed` or `dismissed`, None while it is open.
+    `resolution` is `replayed` or `dismissed`, None while it is open; the bytes of one that is
+    resolved are gone.
     """
 
     rejected_id: int
@@ -91,7 +92,7 @@ async def keep_rejected(
 
 
 async def note_replay(connection: Connection, kept: RejectedRow, reasons: Sequence[Reason]) -> None:
-    """Write down what a replay led to: used in full, or the reasons that are left."""
+    """Write down what a replay led to: used in full, then its bytes go; or the reasons left."""
     async with connection.transaction():
         await connection.execute(
             statement(_FOLDER, "replayed"),
@@ -103,7 +104,10 @@ async def note_replay(connection: Connection, kept: RejectedRow, reasons: Sequen
 
 
 async def dismiss_rejected(connection: Connection, rejected_id: int) -> bool:
-    """A person says that nothing needs to be done; false where no such body is open."""
+    """A person says that nothing needs to be done; false where no such body is open.
+
+    Its bytes go; the same bytes are known again by their hash, and not kept a second time.
+    """
     async with connection.transaction():
         cursor = await connection.execute(
             statement(_FOLDER, "dismiss"), {"rejected_id": rejected_id}

@@ -71,8 +71,12 @@ def test_a_replay_is_judged_by_what_the_ledger_knows_now(hooks: Service, mark: s
     assert kept["rejected_id"] not in {row["rejected_id"] for row in rejected(hooks, limit=1000)}
     done = rejected(hooks, limit=1000, resolved="true")
     assert kept["rejected_id"] in {row["rejected_id"] for row in done}
-    twice = hooks.post(f"{where}/replay").ok()
-    assert (twice["used"], twice["results"][0]["result"]) == (True, "duplicate")
+    gone = hooks.get(where).ok()
+    assert (gone["body"], gone["headers"], gone["size"]) == ("", {}, 0)
+    hooks.post(f"{where}/replay").no(404, "not_found")
+    assert signed("commune", names.body, hooks.clock).to(hooks).ok()["results"][0]["result"] == (
+        "duplicate"
+    )
     reply = {"thread_id": thread["thread_id"], "in_reply_to": names.id(MESSAGE)}
     hooks.ask("reply", **reply).no(409, "outbound_message")
 
@@ -183,6 +187,10 @@ def test_the_command_line_lists_and_replays(hooks: Service, mark: str, tmp_path:
     assert "99999999: there is no kept body 99999999" in said
     assert said.endswith("1 used, 2 still of no use\n")
     assert hooks.get(f"/v1/webhooks/rejected/{mine}").ok()["resolution"] == "replayed"
+    assert command(hooks, tmp_path, "dismiss", str(other), "99999999") == (
+        "99999999: no such body is open\n"
+    )
+    assert hooks.get(f"/v1/webhooks/rejected/{other}").ok()["resolution"] == "dismissed"
     everything = command(hooks, tmp_path, "replay", "--provider", "commune")
     assert f"{mine}: " not in everything
     reply = {"thread_id": thread["thread_id"], "in_reply_to": names.id(MESSAGE)}

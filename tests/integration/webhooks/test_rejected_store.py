@@ -124,12 +124,17 @@ def test_a_body_that_was_used_opens_again_and_a_dismissed_one_does_not(database:
         assert kept is not None
         await note_replay(db, kept.row, [])
         await dismiss_rejected(db, gone)
-        await keep_rejected(db, "stripe", [ODD], {}, b"used")
-        await keep_rejected(db, "stripe", [ODD], {}, b"gone")
+        assert rows(database, "SELECT DISTINCT body, headers::text FROM rejected_bodies") == [
+            (b"", "{}")
+        ]
+        await keep_rejected(db, "stripe", [ODD], {"a": "b"}, b"used")
+        await keep_rejected(db, "stripe", [ODD], {"a": "b"}, b"gone")
         found = await list_rejected(db, limit=10, resolved=True)
         return [row.resolution for row in found]
 
     assert with_connections(database, work) == [None, "dismissed"]
+    stored = "SELECT body, headers::text, copies FROM rejected_bodies ORDER BY rejected_id"
+    assert rows(database, stored) == [(b"used", '{"a": "b"}', 2), (b"", "{}", 2)]
     assert alerts(database)[-1] == "ingest_rejected:stripe:malformed_json:2"
 
 

@@ -11,7 +11,8 @@ ON CONFLICT (partition, provider, body_hash) DO UPDATE SET
     last_received_at = excluded.last_received_at,
     kinds = excluded.kinds,
     reasons = excluded.reasons,
-    headers = excluded.headers,
+    headers = CASE WHEN rejected_bodies.resolution = 'dismissed' THEN '{}' ELSE excluded.headers END,
+    body = CASE WHEN rejected_bodies.resolution = 'dismissed' THEN ''::bytea ELSE excluded.body END,
     resolved_at = CASE WHEN rejected_bodies.resolution = 'dismissed' THEN rejected_bodies.resolved_at END,
     resolution = CASE WHEN rejected_bodies.resolution = 'dismissed' THEN rejected_bodies.resolution END
 RETURNING rejected_id, resolved_at IS NULL

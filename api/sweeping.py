@@ -7,6 +7,7 @@ from ledger.application.effects import Alert
 from ledger.application.ports import StoreUnavailable
 from ledger.application.requests import Lapse
 from ledger.store.alerting import raise_alert
+from ledger.store.rejected import clear_old_rejected
 from ledger.store.statements import statement
 
 PERIOD = 1.0
@@ -64,9 +65,12 @@ async def watch_unknown(context: Context) -> None:
 
 
 async def _clear_old(context: Context) -> None:
-    """Forget Idempotency-Keys that are older than the policy keeps them."""
+    """Forget Idempotency-Keys and kept webhook bodies that are older than the policy keeps them."""
     async with context.connections.use() as connection:
         await connection.execute(
             statement("permits", "clear_idempotency"),
             {"days": context.policy.idempotency_days, "limit": 50_000},
         )
+        for _ in range(_MOST_ROUNDS):
+            if not await clear_old_rejected(connection, context.policy.rejected_body_days):
+                return

@@ -4,12 +4,15 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
+from ledger.store.migrate import migrate
 from tests.api.webhooks.posting import environment, signed
 from tests.api.webhooks.renaming import Renamed
-from tests.support.service import Service, fresh_service
+from tests.support.postgres import fresh_database
+from tests.support.service import Service, fresh_service, running_service
 
 ROOT = Path(__file__).resolve().parents[3]
 STREAM = "commune/stream.email_sent.constructed.json"
@@ -101,6 +104,22 @@ def test_good_parts_of_a_list_are_applied_beside_the_kept_body(hooks: Service, m
     again = post.to(hooks).ok()
     assert [result["result"] for result in again["results"]] == ["duplicate", "duplicate"]
     assert rejected(hooks, provider="sendgrid", limit=1000)[-1]["copies"] == 2
+
+
+def test_what_is_older_than_the_policys_days_is_swept(postgres: str) -> None:
+    with fresh_database(postgres) as conninfo:
+        migrate(conninfo)
+        env = environment()
+        with running_service(conninfo, "2026-12-01T00:00:00+00:00", env=env) as service:
+            signed("stripe", teleported("old"), service.clock).to(service).ok()
+            service.advance(days=29)
+            signed("stripe", teleported("young"), service.clock).to(service).ok()
+        with running_service(conninfo, "2026-12-31T00:00:00+00:00", env=env) as service:
+            give_up = time.monotonic() + 30
+            while len(rejected(service)) > 1:
+                assert time.monotonic() < give_up
+                time.sleep(0.05)
+            assert [row["received_at"] for row in rejected(service)] == ["2026-12-30T00:00:00Z"]
 
 
 def test_the_list_pages_and_filters(hooks: Service, mark: str) -> None:

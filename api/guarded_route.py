@@ -7,6 +7,7 @@ import orjson
 from fastapi import Request
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.types import Scope
 
 from api.auth import Requirement
@@ -20,6 +21,23 @@ class StrictRequest(Request):
     async def json(self) -> Any:
         """The body as JSON. Raises json.JSONDecodeError, which becomes 422."""
         return orjson.loads(await self.body())
+
+
+class AnyText(Convertor[str]):
+    """A path's end as an id, whatever it holds: `path` would stop at a line break, which is 422."""
+
+    regex = "(?s:.*)"
+
+    def convert(self, value: str) -> str:
+        """The text as it is."""
+        return value
+
+    def to_string(self, value: str) -> str:
+        """The text as it is."""
+        return value
+
+
+register_url_convertor("text", AnyText())
 
 
 def _read_as_json(scope: Scope) -> Scope:

@@ -32,7 +32,7 @@ router = APIRouter(prefix="/v1", tags=["facts"], route_class=GuardedRoute)
 IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
 invoices = APIRouter(prefix="/v1/invoices", tags=["facts"], route_class=GuardedRoute)
 InvoiceId = Annotated[Id, Path(description="The invoice's id in the billing system")]
-_PATH = "/{invoice_id:path}"
+_PATH = "/{invoice_id:text}"
 """Numbers such as 2026/001 are ids too; so this comes after every other path below invoices."""
 _NO_OBJECT = "a fact is a CloudEvent: a JSON object"
 _MONEY = ("invoice", "payment", "credit", "refund", "charge", "dispute", "balance")

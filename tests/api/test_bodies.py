@@ -240,6 +240,15 @@ def test_bounds_of_ids_are_inclusive(service: Service, name: str) -> None:
     service.get(f"/v1/customers/{too_long}").no(422, "invalid_request")
 
 
+@pytest.mark.parametrize("path", ["/v1/invoices/{}", "/v1/customers/{}"])
+@pytest.mark.parametrize("id_", ["%0A", "a%0Ab", "%00", "a%0D%0Ab", "%7F", "%C2%85"])
+def test_a_control_character_in_a_path_is_422(path: str, id_: str, service: Service) -> None:
+    service.get(path.format(id_)).no(422, "invalid_request")
+    snapshot = _SNAPSHOT | {"due_on": None}
+    put = service.call("PUT", f"/v1/invoices/{id_}", snapshot)
+    put.no(422, "invalid_request")
+
+
 @pytest.mark.parametrize("limit", ["0", "1001", "-1", "ten", "1.5", ""])
 @pytest.mark.parametrize(
     "path", ["/v1/permits", "/v1/due", "/v1/decisions", "/v1/events", "/v1/alerts", "/v1/keys"]

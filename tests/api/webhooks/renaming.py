@@ -80,6 +80,9 @@ def _names(provider: str, raw: bytes) -> tuple[set[str], set[str]]:
     for fact in known(provider).translate({}, raw, settings(provider)).facts:
         ids |= {str(fact.data[name]) for name in _IDS if fact.data.get(name)}
         ids |= {fact.id, fact.id.partition(":")[0], *fact.id.split("/")}
+        headers = fact.data.get("headers")
+        if isinstance(headers, dict):
+            ids.add(str(headers.get("message-id", "")))
         for name in _ADDRESSES:
             value = fact.data.get(name) or []
             addresses |= {value} if isinstance(value, str) else set(value)  # type: ignore[call-overload]

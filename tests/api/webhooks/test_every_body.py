@@ -289,6 +289,31 @@ def test_an_inbound_message_may_be_replied_to_once(hooks: Service, path: str, ma
     hooks.ask("reply", **ask).no(409, "already_replied")
 
 
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("again", [0, 1])
+def test_a_reply_may_give_communes_id_or_the_message_id(
+    hooks: Service, mark: str, first: int, again: int
+) -> None:
+    path = "commune/inbound.message.json"
+    names = Renamed(path, mark)
+    post(hooks, path, mark)
+    known_by = (names.id("msg_8f3a2b1c"), names.id("<unique-smtp-id@mail.example.com>"))
+    thread = names.id("thread_abc123")
+    granted = hooks.ask("reply", thread_id=thread, in_reply_to=known_by[first]).ok(201)
+    hooks.report(granted["permit_id"], "sent").ok()
+    told = hooks.ask("reply", thread_id=thread, in_reply_to=known_by[again])
+    assert told.no(409, "already_replied")["original"]["permit_id"] == granted["permit_id"]
+    riding = {
+        "thread_id": f"another-{mark}",
+        "message_id": known_by[1],
+        "direction": "inbound",
+        "from": names.address("customer@example.com"),
+    }
+    hooks.ask("reply", thread_id=f"another-{mark}", in_reply_to=known_by[1], message=riding).no(
+        409, "already_replied"
+    )
+
+
 @pytest.mark.parametrize("path", REFUSED)
 def test_an_outbound_message_of_an_unknown_thread_is_kept(
     hooks: Service, path: str, mark: str

@@ -49,6 +49,8 @@ ROWS: tuple[Row, ...] = (
         Goal(must=0.85, aim=1.0, more=True),
         permit_rows.denials,
     ),
+    Row("replies", "reply permits", EMPTY, "1/s", AS_FAST, permit_rows.replies),
+    Row("mixed", "a mix of kinds, 1/4 denied", EMPTY, "1/s", AS_FAST, permit_rows.mixed),
     Row(
         "due",
         "first page of due, 1,000,000 open",
@@ -86,17 +88,6 @@ ROWS: tuple[Row, ...] = (
         judged_when_quick=False,
     ),
     Row(
-        "memory",
-        "memory after 300,000 decisions",
-        "after 50,000 decisions",
-        "MiB",
-        NO_SLOWER,
-        memory_row.memory,
-        judged_when_quick=False,
-    ),
-    Row("replies", "reply permits", EMPTY, "1/s", AS_FAST, permit_rows.replies),
-    Row("mixed", "a mix of kinds, 1/4 denied", EMPTY, "1/s", AS_FAST, permit_rows.mixed),
-    Row(
         "permits-keyed",
         "permits with Idempotency-Key",
         EMPTY,
@@ -105,4 +96,13 @@ ROWS: tuple[Row, ...] = (
         permit_rows.permits_keyed,
     ),
     Row("permits-cold", "permits, cold memory", EMPTY, "1/s", AS_FAST, permit_rows.permits_cold),
+    Row(
+        "memory",
+        "memory after 300,000 decisions",
+        "after 50,000 decisions",
+        "MiB",
+        NO_SLOWER,
+        memory_row.memory,
+        judged_when_quick=False,
+    ),
 )

@@ -41,7 +41,7 @@ class Pace:
 
 
 QUICK = Pace(True, 1, 1, 60.0)
-FULL = Pace(False, 3, 4, 660.0)
+FULL = Pace(False, 3, 4, 620.0)
 
 
 class Stand:
@@ -101,7 +101,12 @@ class Stand:
     @property
     def time_is_up(self) -> bool:
         """Has the run used up its time?"""
-        return time.monotonic() > self._give_up
+        return self.seconds_left <= 0
+
+    @property
+    def seconds_left(self) -> float:
+        """How much time the run has left; below zero where it is over."""
+        return self._give_up - time.monotonic()
 
     def enter(self, server: AbstractContextManager[Server]) -> Server:
         """Start a server that lives until the end of the run."""

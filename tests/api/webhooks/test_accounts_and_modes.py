@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 
 from api.settings import SettingsError, load_settings
-from ledger.store.migrate import migrate
 from tests.api.webhooks.posting import environment, signed, signed_json
-from tests.support.postgres import fresh_database
-from tests.support.service import Service, fresh_service, running_service
-from tests.unit.webhooks.bodies import provider_of, sample
+from tests.support.service import Service, fresh_service
+from tests.unit.webhooks.bodies import known, provider_of, sample
 
 SAMPLES = [
     "stripe/invoice.marked_uncollectible.dashboard_test_event.v2018.json",
@@ -81,17 +79,27 @@ def test_one_event_id_of_two_connected_accounts_is_two_events(live: Service) -> 
     assert live.get("/v1/invoices/eu-in_acct_2").ok()["amount_remaining"] == 24900
 
 
-def test_one_event_id_of_two_accounts_with_prefixes_is_two_events(postgres: str) -> None:
-    """Two services on one ledger, one for each site: Chargebee's ids are of a site."""
-    bounce = json.loads(sample("chargebee/invoice_generated.posted.json"))
-    with fresh_database(postgres) as conninfo:
-        migrate(conninfo)
-        for prefix in ("", "b:"):
-            env = environment("live", LEDGER_WEBHOOK_CHARGEBEE_PREFIX=prefix)
-            with running_service(conninfo, "2027-01-15T12:00:00+00:00", env=env) as service:
-                answer = signed_json("chargebee", bounce, service.clock).to(service).ok()
-                assert answer["results"][0]["result"] == "applied"
-                assert service.get(f"/v1/invoices/{prefix}19").ok()["total"] == 500000
+@pytest.mark.parametrize(
+    ("mode", "prefix", "source"),
+    [
+        ("live", "", "chargebee"),
+        ("test", "", "chargebee/test"),
+        ("live", "b:", "chargebee/b:"),
+        ("test", "b:", "chargebee/test/b:"),
+    ],
+)
+def test_event_ids_are_deduplicated_within_an_account_and_mode(
+    mode: str, prefix: str, source: str, tmp_path: Any
+) -> None:
+    """Chargebee's ids are of a site: those of two sites on one ledger are two events."""
+    env = environment(mode, LEDGER_WEBHOOK_CHARGEBEE_PREFIX=prefix, LEDGER_DATA_DIR=str(tmp_path))
+    configured = load_settings(env).webhooks["chargebee"]
+    told = known("chargebee").translate({}, sample(POSTED), configured)
+    assert {fact.source for fact in told.facts} == {source}
+    assert told.facts[0].data["invoice_id"] == f"{prefix}19"
+
+
+POSTED = "chargebee/invoice_generated.posted.json"
 
 
 @pytest.mark.parametrize(

@@ -210,7 +210,5 @@ def test_the_command_line_lists_and_replays(hooks: Service, mark: str, tmp_path:
         "99999999: no such body is open\n"
     )
     assert hooks.get(f"/v1/webhooks/rejected/{other}").ok()["resolution"] == "dismissed"
-    everything = command(hooks, tmp_path, "replay", "--provider", "commune")
-    assert f"{mine}: " not in everything
     reply = {"thread_id": thread["thread_id"], "in_reply_to": names.id(MESSAGE)}
     hooks.ask("reply", **reply).no(409, "outbound_message")

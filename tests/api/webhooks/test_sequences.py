@@ -157,7 +157,7 @@ arrivals = st.sampled_from(sorted(SEQUENCES)).flatmap(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(arrived=arrivals)
 def test_shuffled_and_repeated_only_the_first_arrivals_count(
     shared_hooks: Service, arrived: tuple[str, list[str]]
@@ -171,7 +171,7 @@ def test_shuffled_and_repeated_only_the_first_arrivals_count(
     assert run.log() == once.log()
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(arrived=arrivals)
 def test_shuffled_and_repeated_on_four_connections_at_once(
     shared_hooks: Service, arrived: tuple[str, list[str]]

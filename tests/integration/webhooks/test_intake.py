@@ -104,6 +104,17 @@ def kept(database: str) -> list[tuple[str, int]]:
         return db.execute("SELECT kinds[1], copies FROM rejected_bodies").fetchall()
 
 
+def always(answer: Answer) -> Callable[[Any], "asyncio.Future[Answer]"]:
+    """An engine's `enqueue` that gives this answer to everything."""
+
+    def enqueue(_: Any) -> "asyncio.Future[Answer]":
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        future.set_result(answer)
+        return future
+
+    return enqueue
+
+
 def test_an_error_in_our_reading_keeps_the_body(database: str) -> None:
     broken = endpoint(Told(translation=ZeroDivisionError("secret@x.example")))
     taken = taking(database, lambda intake, _: intake.take(broken, POST))
@@ -129,11 +140,8 @@ def test_a_fact_that_cannot_be_decided_is_kept_and_can_be_replayed(
     database: str, problem: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def work(intake: Intake, engine: Engine) -> Any:
-        async def undecided(commands: Any) -> list[Answer]:
-            return [plain_problem(problem, "no", 500) for _ in commands]
-
         with monkeypatch.context() as patched:
-            patched.setattr(engine, "submit_all", undecided)
+            patched.setattr(engine, "enqueue", always(plain_problem(problem, "no", 500)))
             first = await intake.take(endpoint(Told()), POST)
         return first.summary, (await intake.take(endpoint(Told()), POST)).summary
 
@@ -145,11 +153,8 @@ def test_where_the_engine_does_not_answer_the_provider_posts_again(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def work(intake: Intake, engine: Engine) -> Any:
-        async def down(commands: Any) -> list[Answer]:
-            return [unavailable("down") for _ in commands]
-
         with monkeypatch.context() as patched:
-            patched.setattr(engine, "submit_all", down)
+            patched.setattr(engine, "enqueue", always(unavailable("down")))
             with pytest.raises(ProblemError) as told:
                 await intake.take(endpoint(Told()), POST)
         return told.value.code, (await intake.take(endpoint(Told()), POST)).summary

@@ -194,7 +194,7 @@ class Intake:
 
     async def _submit(self, caller: Caller, facts: Sequence[Fact], taken: Taken) -> None:
         """Apply some facts in order. Raises ProblemError where the store did not take them all."""
-        parsed = [fact_of_webhook(self._translator, fact) for fact in facts]
+        parsed = [self._parsed(fact) for fact in facts]
         commands = [ApplyFact(fact, caller) for fact in parsed if isinstance(fact, LedgerFact)]
         await self._wait_for_room(len(commands))
         if len(commands) == 1:
@@ -204,6 +204,13 @@ class Intake:
         for fact, told in zip(facts, parsed, strict=True):
             result = next(answers) if isinstance(told, LedgerFact) else told
             self._note(fact, result, taken)
+
+    def _parsed(self, fact: Fact) -> LedgerFact | str:
+        """The command's fact, or why it is none; an error of ours keeps the body, too."""
+        try:
+            return fact_of_webhook(self._translator, fact)
+        except Exception as error:
+            return f"{type(error).__name__} in our reading of a fact"
 
     @staticmethod
     def _note(fact: Fact, result: Answer | str, taken: Taken) -> None:

@@ -123,6 +123,20 @@ def test_an_error_in_our_reading_keeps_the_body(database: str) -> None:
     assert "secret" not in taken.refused[0].detail
 
 
+def test_a_fact_that_is_none_keeps_the_body_and_does_not_stop_the_others(database: str) -> None:
+    good = known("stripe").translate({}, BODY, settings("stripe")).facts[0]
+    facts = (
+        replace(good, type="invoice.teleported", id="odd"),
+        replace(good, data=good.data | {"total": "a lot"}, id="wrong"),
+        good,
+    )
+    told = endpoint(Told(translation=Translation(facts=facts)))
+    taken = taking(database, lambda intake, _: intake.take(told, POST))
+    assert [result["result"] for result in taken.results] == ["rejected", "rejected", "applied"]
+    assert {reason.kind for reason in taken.refused} == {"rejected_fact"}
+    assert kept(database) == [("rejected_fact", 1)]
+
+
 def test_an_error_in_our_checking_is_a_bad_signature(database: str) -> None:
     async def work(intake: Intake, _: Engine) -> Any:
         with pytest.raises(BadSignature) as refused:

@@ -135,8 +135,6 @@ def facts(now: datetime, permits: list[str], number: int) -> st.SearchStrategy[F
         messages(permits),
         st.builds(CustomerObserved, CUSTOMERS, emails),
         st.builds(CustomersMerged, CUSTOMERS, CUSTOMERS),
-        stage_sent,
-        said,
     ]
     if permits:
         events = st.sampled_from(["delivered", "bounced", "complained"])
@@ -160,6 +158,7 @@ def facts(now: datetime, permits: list[str], number: int) -> st.SearchStrategy[F
         snapshot,
         st.builds(lambda data, at_: Fact(data, "", None, at_), dated, when),
         st.builds(Fact, st.one_of(plain)),
+        st.builds(Fact, stage_sent | said, st.just("import"), st.just(str(number))),
     )
 
 

@@ -41,7 +41,7 @@ class Pace:
 
 
 QUICK = Pace(True, 1, 1, 60.0)
-FULL = Pace(False, 3, 4, 620.0)
+FULL = Pace(False, 3, 4, 540.0)
 
 
 class Stand:

@@ -1,6 +1,7 @@
 """Loaded aggregates and addresses, bounded, brought up to date by position inside the lock (D4)."""
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -50,9 +51,10 @@ class AggregateCache:
                 aggregates[id_] = aggregates.pop(id_)
         surplus = len(aggregates) - self.limit
         if surplus > 0:
-            for id_ in list(aggregates)[:surplus]:
+            # Not list(aggregates)[:surplus]: copying a full cache costs more than a decision.
+            for id_ in list(islice(aggregates, surplus)):
                 del aggregates[id_]
         surplus = len(self.addresses) - self.limit
         if surplus > 0:
-            for fingerprint in list(self.addresses)[:surplus]:
+            for fingerprint in list(islice(self.addresses, surplus)):
                 del self.addresses[fingerprint]

@@ -33,14 +33,15 @@ def test_a_batch_is_decided_in_order(service: Service, name: str) -> None:
 
 
 def test_a_batch_may_hold_nothing_and_up_to_1000(service: Service, name: str) -> None:
-    assert service.post("/v1/permits/batch", {"requests": []}).ok()["results"] == []
+    sender = service.client("send")
+    assert sender.post("/v1/permits/batch", {"requests": []}).ok()["results"] == []
     requests = [_message(f"{name}-{n}", "x", customer_id=f"{name}-{n}") for n in range(1_000)]
-    answer = service.post("/v1/permits/batch", {"requests": requests}).ok()
+    answer = sender.post("/v1/permits/batch", {"requests": requests}).ok()
     assert [r["status"] for r in answer["results"]] == [201] * 1_000
     assert len({r["permit"]["permit_id"] for r in answer["results"]}) == 1_000
     one_more = [*requests, _message(name, "x", customer_id=name)]
-    service.post("/v1/permits/batch", {"requests": one_more}).no(422, "invalid_request")
-    again = service.post("/v1/permits/batch", {"requests": requests}).ok()
+    sender.post("/v1/permits/batch", {"requests": one_more}).no(422, "invalid_request")
+    again = sender.post("/v1/permits/batch", {"requests": requests}).ok()
     assert {r["problem"]["code"] for r in again["results"]} == {"permit_held"}
 
 

@@ -1,5 +1,6 @@
 """Problem documents: every field of the contract, on the denials that carry it."""
 
+import threading
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -186,11 +187,19 @@ def test_cap_reached_is_not_retryable_and_opens_the_breaker(service: Service, na
 def test_a_store_that_is_down_is_503_and_says_when_to_come_back(
     service: Service, name: str
 ) -> None:
-    """The writer lock is held by somebody silent; the engine gives up and grants nothing."""
+    """The writer lock is held by somebody silent, and the wait for it ends: nothing is granted."""
     fields = {"thread_id": name, "intent": "hello", "customer_id": name}
-    with psycopg.connect(service.database) as db:
-        db.execute("SELECT 1 FROM partitions WHERE partition = 0 FOR UPDATE")
-        problem = service.ask("message", **fields).no(503, "unavailable")
+    answers: list[Answer] = []
+    with (
+        psycopg.connect(service.database) as holder,
+        psycopg.connect(service.database, autocommit=True) as other,
+    ):
+        holder.execute("SELECT 1 FROM partitions WHERE partition = 0 FOR UPDATE")
+        asking = threading.Thread(target=lambda: answers.append(service.ask("message", **fields)))
+        asking.start()
+        other.execute("SELECT pg_cancel_backend(%s)", [service.backend_that_waits()])
+        asking.join()
+    problem = answers[0].no(503, "unavailable")
     assert problem["retryable"] is True
     assert int(problem.headers["retry-after"]) >= 1
     service.ask("message", **fields).ok(201)

@@ -1,5 +1,6 @@
 """Reads are up to date as of their arrival, and say so where they cannot be (design D15)."""
 
+import threading
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -7,7 +8,7 @@ import psycopg
 import pytest
 
 from tests.api.routes import ROUTES, Route
-from tests.support.service import Service
+from tests.support.service import Answer, Service
 
 _READS = [r for r in ROUTES if r.method == "GET"]
 
@@ -39,10 +40,14 @@ def test_every_read_may_name_a_position_it_must_have_seen(
 def test_a_read_model_that_stands_still(service: Service, name: str, stalled: None) -> None:
     due_on = (service.clock - timedelta(days=4)).date().isoformat()
     told = service.put_invoice(name, due_on=due_on).ok()
-    plain = service.get("/v1/due").ok()
+    answers: list[Answer] = []
+    waiting = threading.Thread(target=lambda: answers.append(service.get("/v1/due")))
+    waiting.start()
+    problem = service.get("/v1/due", after=told["position"]).no(503, "stale")
+    waiting.join()
+    plain = answers[0].ok()
     assert int(plain.headers["ledger-stale"]) >= 1
     assert int(plain["as_of"]) < int(told["position"])
-    problem = service.get("/v1/due", after=told["position"]).no(503, "stale")
     assert problem["retryable"] is True
     assert int(problem.headers["retry-after"]) >= 1
     assert service.get(f"/v1/invoices/{name}", after=told["position"]).ok()["due_on"] == due_on

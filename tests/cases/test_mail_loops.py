@@ -154,7 +154,7 @@ def test_in_flight_twin(run: str, service: Service, name: str) -> None:
             db.execute("SELECT 1 FROM partitions WHERE partition = 0 FOR UPDATE")
             first = threading.Thread(target=ask, args=[sender])
             first.start()
-            waiting = _wait_for_a_waiter(service)
+            waiting = service.backend_that_waits()
             second = threading.Thread(target=ask, args=[twin])
             second.start()
             if run == "rolled back":
@@ -172,18 +172,6 @@ def test_in_flight_twin(run: str, service: Service, name: str) -> None:
     ids = {a["permit_id"] for a in (*answers, retried) if a.status < 300}
     assert len(ids) == 1
     assert service.get(f"/v1/customers/{name}").ok()["windows"]["outreach_24h"]["used"] == 1
-
-
-def _wait_for_a_waiter(service: Service) -> int:
-    """The backend that waits for the writer lock."""
-    with psycopg.connect(service.database, autocommit=True) as db:
-        while True:
-            row = db.execute(
-                "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-                " AND datname = current_database() AND application_name LIKE 'send-ledger%%'"
-            ).fetchone()
-            if row is not None:
-                return int(row[0])
 
 
 @pytest.mark.starts("2026-07-03T08:00:00Z")

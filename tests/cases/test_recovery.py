@@ -16,7 +16,7 @@ _HOUR = timedelta(hours=1)
 @pytest.fixture
 def service(postgres: str) -> Iterator[Service]:
     """A service of this case's own, because it is paused."""
-    with fresh_service(postgres, "2026-07-14T08:00:00+00:00", workers=2, connections=4) as started:
+    with fresh_service(postgres, "2026-07-14T08:00:00+00:00", connections=4) as started:
         yield started
 
 

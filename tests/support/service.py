@@ -209,6 +209,19 @@ class Service(Client):
         made = self.post("/v1/keys", body).ok(201)
         return Client(next(self.connections), made["key"], made["key_id"], name)
 
+    def backend_that_waits(self) -> int:
+        """The process id of this service's first backend that waits for a lock."""
+        with psycopg.connect(self.database, autocommit=True) as db:
+            give_up = time.monotonic() + _SECONDS
+            while time.monotonic() < give_up:
+                row = db.execute(
+                    "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+                    " AND datname = current_database() AND application_name LIKE 'send-ledger%%'"
+                ).fetchone()
+                if row is not None:
+                    return int(row[0])
+        raise AssertionError("nothing waits for a lock")
+
     def without_key(self) -> Client:
         """Somebody without a key."""
         return Client(self.http, "", "", "nobody")

@@ -5,7 +5,10 @@ names how hard hypothesis tries: `ci` (the same examples each time, the default)
 """
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -19,6 +22,21 @@ _CALM = (HealthCheck.too_slow, HealthCheck.function_scoped_fixture)
 settings.register_profile("ci", derandomize=True, deadline=None, suppress_health_check=_CALM)
 settings.register_profile("deep", max_examples=2_000, deadline=None, suppress_health_check=_CALM)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+_MEMORY = Path("/dev/shm")
+_ROOM = 6 * 2**30
+
+
+def _keep_files_in_memory() -> None:
+    """Where there is room: hundreds of databases are copied, and disks are slow and shared."""
+    if "TMPDIR" in os.environ or not os.access(_MEMORY, os.W_OK | os.X_OK):
+        return
+    if shutil.disk_usage(_MEMORY).free >= _ROOM:
+        os.environ["TMPDIR"] = str(_MEMORY)
+        tempfile.tempdir = None
+
+
+_keep_files_in_memory()
 
 
 def wanted_postgres() -> Kind | None:

@@ -22,7 +22,7 @@ def test_histories_on_postgres(database: str) -> None:
     run_state_machine_as_test(
         OnPostgres,
         settings=settings(
-            max_examples=300 if _DEEP else 15,
+            max_examples=300 if _DEEP else 8,
             stateful_step_count=60 if _DEEP else 40,
             derandomize=not _DEEP,
             database=None,

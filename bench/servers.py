@@ -66,13 +66,21 @@ def running_postgres(folder: Path) -> Iterator[Postgres]:
 
 @contextmanager
 def running_ledger(
-    conninfo: str, folder: Path, *options: str, settings: Mapping[str, str] | None = None
+    conninfo: str,
+    folder: Path,
+    *options: str,
+    key: str | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> Iterator[Server]:
-    """The service with one worker on this database; its key has every scope, redeem optional."""
+    """The service with one worker on this database; its key has every scope, redeem optional.
+
+    `key` is what an earlier server on the same database had; without it there is a first one.
+    """
     migrate(conninfo)
-    key = f"slk_{secrets.token_urlsafe(32)}"
-    with psycopg.connect(conninfo, autocommit=True) as connection:
-        insert_first_key(connection, key, SCOPES)
+    if key is None:
+        key = f"slk_{secrets.token_urlsafe(32)}"
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            insert_first_key(connection, key, SCOPES)
     folder.mkdir(parents=True, exist_ok=True)
     environment = {
         "LEDGER_DATABASE_URL": conninfo,

@@ -54,6 +54,7 @@ class Stand:
         self._most_per_second = 0
         self._numbers = 1
         self._databases = 0
+        self._keys: dict[str, str] = {}
         self._give_up = time.monotonic() + pace.budget
         self._parts: dict[Any, Any] = {}
 
@@ -117,7 +118,9 @@ class Stand:
         """Another ledger: on a fresh database, or once more on one that was used before."""
         folder = self.own_folder()
         conninfo = conninfo or self.own_database()
-        with running_ledger(conninfo, folder, *options) as server:
+        key = self._keys.get(conninfo)
+        with running_ledger(conninfo, folder, *options, key=key) as server:
+            self._keys[conninfo] = server.key
             yield server
 
     def own_database(self) -> str:

@@ -35,7 +35,8 @@ async def claim_permits(
     if idempotency is not None:
         ids = [answer.permit_id for answer in granted]
         await context.engine.submit(BindAnswer(idempotency, 200, to_json(ids), caller))
-    return _response([answer.body for answer in granted], withheld, {})
+    position = max((a.position for a in answers), default=0) or context.engine.position
+    return _response([answer.body for answer in granted], withheld, position, {})
 
 
 async def replay_claim(context: Context, idempotency: Idempotency) -> Response | None:
@@ -62,7 +63,7 @@ async def replay_claim(context: Context, idempotency: Idempotency) -> Response |
         with_address(held.answers[p.permit_id], contacts.contacts.get(p.address or ""))
         for p in live
     ]
-    return _response(bodies, [], {"Idempotent-Replayed": "true"})
+    return _response(bodies, [], held.position, {"Idempotent-Replayed": "true"})
 
 
 def _request(caller: Caller, invoices: tuple[str, ...], stage: str | None) -> RequestPermit:
@@ -76,9 +77,10 @@ def _request(caller: Caller, invoices: tuple[str, ...], stage: str | None) -> Re
 
 
 def _response(
-    bodies: list[bytes], withheld: list[dict[str, Any]], headers: dict[str, str]
+    bodies: list[bytes], withheld: list[dict[str, Any]], position: int, headers: dict[str, str]
 ) -> Response:
-    content = b'{"permits":[' + b",".join(bodies) + b'],"withheld":' + to_json(withheld) + b"}"
+    permits = b'{"permits":[' + b",".join(bodies)
+    content = permits + b'],"withheld":%b,"position":"%d"}' % (to_json(withheld), position)
     return Response(content, 200, headers, "application/json")
 
 

@@ -23,6 +23,7 @@ from api.schemas.journal import (
 from api.schemas.people import AckRequest, RebuildRequest
 from api.sweeping import watch_unknown
 from ledger.application.answers import to_json
+from ledger.application.ports import Need
 from ledger.domain.identity import aggregate_id
 from ledger.store.journal import DecisionFilter, list_decisions, list_events
 from ledger.store.outbox import acknowledge, list_alerts
@@ -149,7 +150,8 @@ async def ack_alert(
         async with context.connections.use() as connection:
             if not 0 < alert_id < 2**63 or not await acknowledge(connection, alert_id, by):
                 raise ProblemError("not_found", f"there is no alert {alert_id}")
-        content = {"alert_id": alert_id, "acked": True}
+        position = (await context.reader.load(Need())).position
+        content = {"alert_id": alert_id, "acked": True, "position": str(position)}
         return Response(to_json(content), media_type="application/json")
 
     return await answered_once(context, idempotency, caller, work)
@@ -186,7 +188,8 @@ async def rebuild_projection(
         if name not in known:
             raise ProblemError("not_found", f"there is no read model {name}; known are {known}")
         context.in_background(rebuild(context.conninfo, name, context.policy), f"rebuild {name}")
-        content = {"name": name, "state": "rebuilding"}
+        position = (await context.reader.load(Need())).position
+        content = {"name": name, "state": "rebuilding", "position": str(position)}
         return Response(to_json(content), 202, None, "application/json")
 
     return await answered_once(context, idempotency, caller, work)

@@ -16,6 +16,7 @@ from api.schemas.fields import Id
 from api.schemas.journal import KeyList
 from api.schemas.people import KeyRequest, NewKey
 from ledger.application.answers import to_json
+from ledger.application.ports import Need
 from ledger.store.keys import create_key, list_keys, revoke_key
 
 router = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=GuardedRoute)
@@ -57,6 +58,7 @@ async def _make(context: Context, body: KeyRequest) -> Response:
         "redeem": body.redeem,
         "intents": body.intents,
         "class": body.class_,
+        "position": str((await context.reader.load(Need())).position),
     }
     return Response(to_json(content), 201, media_type="application/json")
 

@@ -7,8 +7,9 @@ import orjson
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response
 
-from api.asking import ask, kept_redeem, request_of
+from api.asking import ask, kept_redeem, problem_answer, request_of
 from api.auth import CurrentContext, Handler, PermitReader, Sender
+from api.context import Context
 from api.decision_ids import DECISION_IDS
 from api.guarded_route import GuardedRoute
 from api.hot_path import known_uuid
@@ -27,7 +28,7 @@ from api.schemas.permits import (
 )
 from ledger.application.answers import Answer, to_json
 from ledger.application.redeeming import permit_body
-from ledger.application.requests import Redeem, ReportOutcome
+from ledger.application.requests import Caller, Redeem, ReportOutcome, RequestPermit
 from ledger.domain.permit import Permit as PermitState
 from ledger.domain.permit import State
 
@@ -65,16 +66,33 @@ async def ask_for_many(
 ) -> Response:
     """Up to 1000 requests, decided in order, each by itself."""
     key = idempotency_key(key_header)
-    results: list[Answer | asyncio.Future[Answer]] = []
+    commands: list[RequestPermit | Answer] = []
     for index, raw in enumerate(body.requests):
         scope = None
         if key is not None:
             scope = scope_of(caller, "POST", "/v1/permits/batch", f"{len(key)}:{key}:{index}")
-        command = request_of(context, caller, orjson.dumps(raw), scope)
-        results.append(command if isinstance(command, Answer) else context.engine.enqueue(command))
+        commands.append(_command_of(context, caller, raw, scope))
+    # Only once all are read: what fails in reading one must not leave others granted and unheard.
+    results: list[Answer | asyncio.Future[Answer]] = [
+        command if isinstance(command, Answer) else context.engine.enqueue(command)
+        for command in commands
+    ]
     answers = [r if isinstance(r, Answer) else await r for r in results]
     parts = b",".join(_batch_item(answer) for answer in answers)
-    return Response(b'{"results":[' + parts + b"]}", media_type="application/json")
+    position = max((answer.position for answer in answers), default=0) or context.engine.position
+    tail = b'],"position":"%d"}' % position
+    return Response(b'{"results":[' + parts + tail, media_type="application/json")
+
+
+def _command_of(
+    context: Context, caller: Caller, raw: Any, scope: bytes | None
+) -> RequestPermit | Answer:
+    """The command of one request of a batch, or the 422 or 403 that it gets."""
+    try:
+        body = orjson.dumps(raw)
+    except orjson.JSONEncodeError:
+        return problem_answer("invalid_request", "the request is nested too deeply")
+    return request_of(context, caller, body, scope)
 
 
 def _batch_item(answer: Answer) -> bytes:

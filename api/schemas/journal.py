@@ -82,6 +82,7 @@ class Acknowledged(Body):
 
     alert_id: int
     acked: bool
+    position: str
 
 
 class ProjectionItem(Body):
@@ -109,6 +110,7 @@ class RebuildStarted(Body):
 
     name: str
     state: Literal["rebuilding"]
+    position: str
 
 
 class KeyItem(Body):

@@ -141,6 +141,7 @@ class NewKey(Body):
     redeem: Literal["required", "optional"]
     intents: list[str] | None
     class_: Annotated[Literal["outreach", "transactional"], Field(alias="class")]
+    position: str
 
 
 class RebuildRequest(Body):

@@ -298,6 +298,7 @@ class BatchAnswer(Body):
     """The answer to each request, in order."""
 
     results: list[BatchItem]
+    position: str
 
 
 class ClaimRequest(Body):
@@ -313,6 +314,7 @@ class ClaimAnswer(Body):
 
     permits: list[Permit]
     withheld: list[dict[str, Any]]
+    position: str
 
 
 class LeaseRequest(Body):

@@ -76,3 +76,28 @@ def test_riding_facts_of_one_item_hold_for_the_next(service: Service, name: str)
     results = service.post("/v1/permits/batch", {"requests": requests}).ok()["results"]
     codes = [r["problem"]["code"] for r in results]
     assert codes == ["unknown_invoice", "nothing_owed", "nothing_owed"]
+
+
+def test_a_request_that_cannot_be_read_leaves_no_other_granted_and_unheard(
+    service: Service, name: str
+) -> None:
+    """Deeper than JSON can be written again: that one is refused, and each answer is heard."""
+    deep: list[Any] = []
+    for _ in range(300):
+        deep = [deep]
+    requests = [
+        _message(name, "a", customer_id=name),
+        _message(name, "b", customer_id=name, extra=deep),
+        _message(name, "c", customer_id=name),
+    ]
+    answer = service.post("/v1/permits/batch", {"requests": requests}).ok()
+    assert [r["status"] for r in answer["results"]] == [201, 422, 201]
+    assert answer["results"][1]["problem"]["code"] == "invalid_request"
+
+
+def test_a_batch_tells_the_position_that_a_read_may_ask_for(service: Service, name: str) -> None:
+    requests = [_message(name, "a", customer_id=name), _message(name, "a")]
+    answer = service.post("/v1/permits/batch", {"requests": requests}).ok()
+    assert answer["position"] == answer["results"][0]["permit"]["position"]
+    service.get(f"/v1/customers/{name}", after=answer["position"]).ok()
+    assert int(service.post("/v1/permits/batch", {"requests": []}).ok()["position"]) >= 0

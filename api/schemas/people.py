@@ -103,11 +103,14 @@ class PauseRequest(Body):
 
 
 class ResumeRequest(Body):
-    """What may go on, why, who says so, and the guard check that proves it."""
+    """What may go on, why, who says so, and the guard check that proves it.
+
+    Without a check that passed since the pause the answer is 409 `guard_not_proven`, named or not.
+    """
 
     scope: PauseScope | Literal["recovery"]
     reason: Text
-    guard_check_id: Id
+    guard_check_id: Id | None = None
     by: Name | None = None
     metadata: Metadata | None = None
 

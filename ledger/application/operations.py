@@ -72,10 +72,12 @@ def call_pause(world: World, command: CallPause) -> Outcome:
 def call_resume(world: World, command: CallResume) -> Outcome:
     """Lift a pause, or end recovery mode; only after a guard check started since and passed.
 
-    What came first is told by versions: a check and a pause may have the same time.
+    What came first is told by versions: a check and a pause may have the same time. Recovery mode
+    holds everything back, so `all` ends it too where no pause of that scope has to be lifted first.
     """
     control = world.control
-    recovering = command.scope == "recovery"
+    nothing_paused = command.scope == "all" and "all" not in control.pauses
+    recovering = command.scope == "recovery" or nothing_paused
     pause = control.pauses.get(command.scope)
     since = control.recovery_since if recovering else (pause.since if pause else None)
     if since is None:

@@ -137,7 +137,7 @@ def test_a_resume_needs_a_guard_check_since_the_pause(service: Service, name: st
         assert set(probe) == {"name", "passed", "detail"}
         assert probe["passed"] is True
     without = {"scope": "outreach", "reason": "r"}
-    service.post("/v1/control/resume", without).no(422, "invalid_request")
+    service.post("/v1/control/resume", without).no(409, "guard_not_proven")
     resumed = _resume(service, "outreach", check["id"]).ok()
     assert resumed["pauses"] == []
     _message(service, name).ok(201)
@@ -183,3 +183,13 @@ def test_the_synthetic_customer_is_nobodys(service: Service, name: str) -> None:
     alerts = service.get("/v1/alerts", kind="breaker_opened").ok()["items"]
     assert alerts
     assert {alert["drill"] for alert in alerts} == {True}
+
+
+def test_a_resume_that_names_no_guard_check_is_not_proven(service: Service) -> None:
+    _pause(service, "kind:digest").ok()
+    unproven = {"scope": "kind:digest", "reason": "mended"}
+    service.post("/v1/control/resume", unproven).no(409, "guard_not_proven")
+    service.post("/v1/control/resume", unproven | {"guard_check_id": None}).no(
+        409, "guard_not_proven"
+    )
+    assert [p["scope"] for p in service.get("/v1/control").ok()["pauses"]] == ["kind:digest"]

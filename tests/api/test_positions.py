@@ -1,4 +1,4 @@
-"""Every write answers with a position: a token that a read may ask to have seen (contract: Rules)."""
+"""Every write answers with a position: a token of what a read must have seen (contract)."""
 
 import pytest
 

@@ -105,6 +105,26 @@ def test_recovery_ends_by_a_check_that_started_since() -> None:
     scenario.when(reminder()).granted_now()
 
 
+def test_all_ends_recovery_where_no_pause_of_that_scope_is_in_force() -> None:
+    scenario = given(NOON, invoice(), EnterRecovery("an older copy", None, OPERATOR))
+    scenario.when(resume(None)).then(status=409, code="guard_not_proven", events=[])
+    checked(scenario).when(resume()).then(result="applied", events=["Control.RecoveryEnded"])
+    scenario.when(reminder()).granted_now()
+
+
+def test_all_lifts_a_pause_and_leaves_recovery_to_another_word() -> None:
+    scenario = checked(paused().when(EnterRecovery("an older copy", None, OPERATOR)))
+    scenario.when(resume()).then(result="applied", events=["Control.Resumed"])
+    scenario.when(reminder()).then(status=409, code="recovery_mode")
+    scenario.when(resume()).then(result="applied", events=["Control.RecoveryEnded"])
+
+
+def test_another_scope_never_ends_recovery() -> None:
+    scenario = checked(given(NOON, invoice(), EnterRecovery("an older copy", None, OPERATOR)))
+    scenario.when(resume(scope="outreach")).then(result="ignored", events=[])
+    scenario.when(reminder()).then(status=409, code="recovery_mode")
+
+
 @pytest.mark.parametrize("stop", [pause(), EnterRecovery("an older copy", None, OPERATOR)])
 def test_probes_pass_a_pause_and_recovery_and_nobody_else_may_use_their_names(stop: Any) -> None:
     probe = replace(SYSTEM, name="guard-check")

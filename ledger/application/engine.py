@@ -31,16 +31,19 @@ class Limits:
     """Bounds of the engine: nothing in it grows without one.
 
     `reserved` are places beyond the queue for the ledger's own commands: webhooks, whose providers
-    would come again only much later, and lapses.
+    would come again only much later, and lapses. A batch is written in up to four parts, of at
+    least `part` commands, so that the database writes one while the next is decided.
     """
 
     batch: int = 512
     queue: int = 4096
     reserved: int = 1024
+    part: int = 16
     aggregates: int = 65_536
     catch_up: int = 20_000
 
 
+_MOST_PARTS = 4
 _DONE = {"permit": "granted", "redeem": "redeemed"}
 
 
@@ -236,12 +239,7 @@ class Engine:
             await deciding.prepare(work, commands)
             if head.loss is not None:
                 await deciding.run(work, EnterRecovery(head.loss.cause, head.loss.import_from))
-            results = [
-                await deciding.run(work, command)
-                if command.caller.key_id in self._active_keys
-                else answers.plain_problem("unauthorized", "the key was revoked")
-                for command in commands
-            ]
+            results = await self._decide(work, commands)
             work.batch.snapshots.extend(work.to_snapshot.values())
             if work.batch:
                 await self._session.write(work.batch)
@@ -255,6 +253,19 @@ class Engine:
             await self._session.rollback()
             raise
         self._committed(work, head)
+        return results
+
+    async def _decide(self, work: deciding.Work, commands: list[Command]) -> list[Answer]:
+        """Decide in order; what was decided is being written while the rest is decided."""
+        results: list[Answer] = []
+        part = max(self.limits.part, -(-len(commands) // _MOST_PARTS))
+        for command in commands:
+            if results and len(results) % part == 0:
+                await self._session.send_part(work.batch)
+            if command.caller.key_id in self._active_keys:
+                results.append(await deciding.run(work, command))
+            else:
+                results.append(answers.plain_problem("unauthorized", "the key was revoked"))
         return results
 
     async def _know_keys(self, head: Head) -> None:

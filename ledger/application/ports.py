@@ -132,7 +132,11 @@ class BindingRow:
 
 @dataclass(slots=True)
 class Batch:
-    """Everything that one transaction writes."""
+    """Everything that one transaction writes.
+
+    It may be sent in parts: events and decisions are kept, and counted in `events_sent` and
+    `decisions_sent`; the rest is dropped once it was sent.
+    """
 
     head: Head
     events: list[Any] = field(default_factory=list)
@@ -145,15 +149,28 @@ class Batch:
     alerts: list[tuple[Alert, datetime]] = field(default_factory=list)
     snapshots: list[Any] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
+    events_sent: int = 0
+    decisions_sent: int = 0
+    in_parts: bool = False
 
     @property
     def position(self) -> int:
         """The position of the log after this batch's events so far."""
         return self.head.position + len(self.events)
 
+    def part_sent(self) -> None:
+        """Note that all that is in the batch so far was sent."""
+        self.in_parts = True
+        self.events_sent, self.decisions_sent = len(self.events), len(self.decisions)
+        for rows in (self.permits, self.names, self.bindings, self.contacts, self.owners):
+            rows.clear()
+        for rows_in_order in (self.alerts, self.snapshots, self.forgotten):
+            rows_in_order.clear()
+
     def __bool__(self) -> bool:
         return bool(
-            self.events
+            self.in_parts
+            or self.events
             or self.decisions
             or self.names
             or self.bindings
@@ -181,8 +198,15 @@ class WriterSession(Protocol):
     async def active_keys(self) -> frozenset[str]:
         """The ids of the API keys that are not revoked. Raises StoreUnavailable."""
 
+    async def send_part(self, batch: Batch) -> None:
+        """Start to write what the batch holds so far, and do not wait for it.
+
+        The rest of the batch can be decided meanwhile. A failure is told by what comes next.
+        Raises StoreUnavailable, StoreRefused.
+        """
+
     async def write(self, batch: Batch) -> None:
-        """Write the batch and commit.
+        """Write the batch, or what is left of it, and commit.
 
         Raises CommitUncertain where the acknowledgement was lost, StoreRefused where the database
         refused the batch (it is rolled back), StoreUnavailable otherwise.

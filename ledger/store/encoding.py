@@ -12,7 +12,7 @@ from eventsourcing.utils import get_topic
 from ledger.application.ports import Batch, DecisionRow
 from ledger.application.world import Name
 from ledger.domain.permit import Permit
-from ledger.store.hashchain import GENESIS, event_hash
+from ledger.store.hashchain import event_hash
 from ledger.store.transcoding import SNAPSHOT_TOPICS, write_json, write_snapshot, write_state
 
 
@@ -21,12 +21,15 @@ def name_hash(name: Name) -> bytes:
     return hashlib.sha256(name[1].encode()).digest()
 
 
-def encode_batch(batch: Batch) -> tuple[dict[str, str | None], bytes]:
-    """The JSON arguments of `append_batch`, and the hash of the last event in it."""
-    events, last = _events(batch, batch.head.hash or GENESIS)
+def encode_batch(batch: Batch, before: bytes) -> tuple[dict[str, str | None], bytes]:
+    """The JSON arguments of `append_batch` for what was not sent yet, and its last event's hash.
+
+    `before` is the hash of the last event before them.
+    """
+    events, last = _events(batch, before)
     arguments = {
         "events": _text(events),
-        "decisions": _text([_decision(row) for row in batch.decisions]),
+        "decisions": _text([_decision(row) for row in batch.decisions[batch.decisions_sent :]]),
         "permits": _text([_permit(permit) for permit in batch.permits.values()]),
         "rest": _text(_rest(batch)),
     }
@@ -106,8 +109,8 @@ def event_row(
 
 def _events(batch: Batch, last: bytes) -> tuple[list[dict[str, Any]], bytes]:
     rows = []
-    position = batch.head.position
-    for event in batch.events:
+    position = batch.head.position + batch.events_sent
+    for event in batch.events[batch.events_sent :]:
         position += 1
         row, last = event_row(
             last,

@@ -89,6 +89,7 @@ class PostgresWriter:
         self._month_seen: tuple[int, int] | None = None
         self._last_hash = GENESIS
         self._open = False
+        self._part: asyncio.Task[None] | None = None
         self._witness = witness or Witness()
         self._head = START
         self._compared = False
@@ -121,6 +122,7 @@ class PostgresWriter:
         position, hash_, recorded_at, read_at, _, keys_version = row
         self._open = True
         self._head = Mark(position or 0, hash_ or GENESIS, recorded_at)
+        self._last_hash = self._head.hash
         loss = await self._lost(connection)
         rewritten, self._rewritten = self._rewritten, False
         now = decision_time(read_at, recorded_at)
@@ -152,6 +154,7 @@ class PostgresWriter:
 
     async def load(self, need: Need) -> Loaded:
         """Load what is needed in one statement."""
+        await self._part_written()
         connection = self._required()
         async with self._answering():
             return await load_need(connection, need)
@@ -171,9 +174,30 @@ class PostgresWriter:
             cursor = await self._required().execute(statement("keys", "active"))
             return frozenset(row[0] for row in await cursor.fetchall())
 
+    async def send_part(self, batch: Batch) -> None:
+        """Start to write what the batch holds so far, and do not wait for it."""
+        arguments, self._last_hash = encode_batch(batch, self._last_hash)
+        batch.part_sent()
+        await self._part_written()
+        cursor = AsyncClientCursor(self._required())
+        self._part = asyncio.create_task(self._write_part(cursor, arguments))
+        # The task begins, and sends what the socket takes at once.
+        await asyncio.sleep(0)
+
+    async def _write_part(self, cursor: AsyncClientCursor[Any], arguments: dict[str, Any]) -> None:
+        await cursor.execute(statement("log", "write_part"), arguments)
+
+    async def _part_written(self) -> None:
+        """Wait for the part that is under way; nothing was committed where it fails."""
+        part, self._part = self._part, None
+        if part is not None:
+            async with self._answering():
+                await part
+
     async def write(self, batch: Batch) -> None:
-        """Write the batch and commit: one round trip."""
-        arguments, self._last_hash = encode_batch(batch)
+        """Write the batch, or what is left of it, and commit: one round trip."""
+        arguments, self._last_hash = encode_batch(batch, self._last_hash)
+        await self._part_written()
         connection = self._required()
         try:
             async with asyncio.timeout(self._timeouts.answer / 1000):
@@ -203,13 +227,14 @@ class PostgresWriter:
 
     async def committed(self, batch: Batch) -> bool:
         """Under the lock of a new transaction: did that batch commit?"""
+        sought = self._last_hash
         self._rewritten = (await self.begin()).rewritten
         async with self._answering():
             cursor = await self._required().execute(
                 statement("log", "committed"),
                 {
                     "position": batch.position if batch.events else -1,
-                    "hash": self._last_hash,
+                    "hash": sought,
                     "decisions": [row.decision_id for row in batch.decisions[:1]],
                 },
             )
@@ -221,6 +246,12 @@ class PostgresWriter:
         if not self._open or self._connection is None:
             return
         self._open = False
+        try:
+            await self._part_written()
+        except (StoreUnavailable, StoreRefused) as error:
+            _log.debug("a part of what is taken back had failed: %r", error)
+        if self._connection is None:
+            return
         try:
             async with asyncio.timeout(self._timeouts.answer / 1000):
                 await self._connection.execute("ROLLBACK")
@@ -284,6 +315,7 @@ class PostgresWriter:
 
     async def _drop(self) -> None:
         connection, self._connection, self._open = self._connection, None, False
+        self._part = None
         self._months.clear()
         if connection is not None:
             try:

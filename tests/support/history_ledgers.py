@@ -16,8 +16,11 @@ from ledger.domain.policy import Policy
 from tests.support.build import CALLERS, IDENTITY
 from tests.support.memory import MemorySession, MemoryStore
 
-FEW = Limits(aggregates=6)
-"""So few aggregates are kept that histories meet an empty cache, a full one and snapshots."""
+FEW = Limits(aggregates=6, part=1)
+"""So few aggregates are kept that histories meet an empty cache, a full one and snapshots.
+
+On PostgreSQL every command of a batch is written by itself, before the next is decided.
+"""
 
 
 @contextmanager

@@ -124,6 +124,9 @@ class MemorySession:
         """The events after a position, oldest first."""
         return [row.event() for row in self.store.rows[position : position + limit]]
 
+    async def send_part(self, batch: Batch) -> None:
+        """Nothing goes ahead: the batch is taken in as a whole."""
+
     async def write(self, batch: Batch) -> None:
         """Take the batch in, by the rules of the writer's SQL: first claims win, others replace."""
         store = self.store

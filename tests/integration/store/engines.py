@@ -37,9 +37,9 @@ async def engine_on(
     limits: Limits | None = None,
     policy: Policy | None = None,
 ) -> AsyncIterator[Engine]:
-    """A running engine with a writer of its own."""
+    """A running engine with a writer of its own, that sends batches of three and more in parts."""
     writer = PostgresWriter(database, timeouts)
-    engine = Engine(writer, policy or Policy(), IDENTITY, limits)
+    engine = Engine(writer, policy or Policy(), IDENTITY, limits or Limits(part=2))
     await engine.start()
     try:
         yield engine

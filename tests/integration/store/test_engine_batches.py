@@ -72,6 +72,63 @@ def test_each_answer_is_a_row_of_the_decision_log_with_the_position_it_gave(data
     asyncio.run(scenario())
 
 
+COUNT_WRITES = """
+    CREATE SEQUENCE writes;
+    CREATE FUNCTION count_write() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM nextval('writes'); RETURN NULL; END $$;
+    CREATE TRIGGER counting AFTER INSERT ON decisions
+        FOR EACH STATEMENT EXECUTE FUNCTION count_write();
+"""
+
+
+@pytest.mark.parametrize(
+    ("waiting", "part", "writes"), [(7, 3, 3), (6, 3, 2), (3, 3, 1), (13, 1, 4), (2, 1, 2)]
+)
+def test_a_batch_is_written_in_at_most_four_parts_and_committed_once(
+    database: str, waiting: int, part: int, writes: int
+) -> None:
+    async def scenario() -> None:
+        async with engine_on(database, limits=Limits(part=part)) as engine:
+            await all_of(engine, lambda n: invoice(f"inv-{n}"), waiting)
+            async with await AsyncConnection.connect(database) as connection:
+                await connection.execute(COUNT_WRITES)
+            batches = engine.counters.batches
+            answers = await all_of(engine, lambda n: ask(f"inv-{n}"), waiting)
+            assert codes(answers) == ["granted"] * waiting
+            assert engine.counters.batches == batches + 1
+            assert await rows(database, "SELECT last_value FROM writes") == [(writes,)]
+            logged = "SELECT count(*), count(DISTINCT xmin::text) FROM decisions"
+            assert await rows(database, logged) == [(waiting, 1)]
+
+    asyncio.run(scenario())
+    assert verify(database).ok
+
+
+def test_a_part_is_decided_while_the_one_before_is_written(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The write of the first part is held up until the last command was decided."""
+    held: list[bool] = []
+
+    async def scenario() -> None:
+        async with engine_on(database, limits=Limits(part=2)) as engine:
+            await all_of(engine, lambda n: invoice(f"inv-{n}"), 4)
+            async with await AsyncConnection.connect(database) as holder:
+                await holder.execute("LOCK TABLE permits IN SHARE MODE")
+
+                def watching(world: World, command: Command) -> Outcome:
+                    held.append(True)
+                    return decide(world, command)
+
+                monkeypatch.setattr(deciding, "decide", watching)
+                asked = asyncio.create_task(all_of(engine, lambda n: ask(f"inv-{n}"), 4))
+                await until(database, WAITING_FOR_THE_LOCK, 1)
+                assert len(held) == 4
+            assert codes(await asked) == ["granted"] * 4
+
+    asyncio.run(scenario())
+
+
 def test_the_queue_is_taken_round_robin_over_callers(database: str) -> None:
     """One caller's flood does not keep another waiting: each gets its turn within one round."""
     order: list[str] = []

@@ -1,0 +1,1 @@
+SELECT append_batch(%(events)s, %(decisions)s, %(permits)s, %(rest)s)

@@ -14,6 +14,8 @@ from api.schemas.permits import PERMIT_REQUEST, RedeemRequest
 from ledger.application.answers import Answer, to_json
 from ledger.application.requests import Caller, Idempotency, JobToken, Override, RequestPermit
 
+_KEPT_AS_IT_CAME = 4096
+"""Bytes up to which a body is kept as it was written: more of it may be blanks, up to 1 MiB."""
 _WITH_ADDRESSES: dict[str, Any] = {
     "to": True,
     "metadata": True,
@@ -89,7 +91,13 @@ def problem_answer(code: str, detail: str, **extra: Any) -> Answer:
 def _kept_request(asked: Any, subject: Any, body: bytes) -> bytes:
     """The request as the decision log keeps it: fingerprints stand for addresses (design D18)."""
     given = asked.model_fields_set
-    if not given & {"to", "metadata", "facts", "message", "override"}:
+    if len(body) <= _KEPT_AS_IT_CAME and not given & {
+        "to",
+        "metadata",
+        "facts",
+        "message",
+        "override",
+    }:
         return body
     kept = asked.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude=_WITH_ADDRESSES)
     if "to" in given and subject.to is not None:

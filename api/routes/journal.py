@@ -1,6 +1,7 @@
 """The journal: decisions, events, alerts and read models, for those who look back."""
 
 import uuid
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query
@@ -27,6 +28,7 @@ from ledger.application.ports import Need
 from ledger.domain.identity import aggregate_id
 from ledger.store.journal import DecisionFilter, list_decisions, list_events
 from ledger.store.outbox import acknowledge, list_alerts
+from ledger.store.timeline import ties_of_invoice
 from projections.rebuild import rebuild
 from projections.status import status
 
@@ -50,8 +52,21 @@ async def get_decisions(
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> Response:
-    """Decisions, newest first: who asked for what, and what they heard."""
-    wanted = DecisionFilter(customer_id, invoice_id, thread_id, sender, code, from_, to)
+    """Decisions, newest first: who asked for what, and what they heard.
+
+    A customer's are those under every id that was merged into theirs; an invoice's are also those
+    about mails that name it among others.
+    """
+    wanted = DecisionFilter(
+        invoice_id=invoice_id, thread_id=thread_id, sender=sender, code=code, from_=from_, to=to
+    )
+    if customer_id is not None:
+        wanted = replace(wanted, customers=await context.reader.every_id_of([customer_id]))
+    if invoice_id is not None:
+        async with context.connections.use() as connection:
+            ties = await ties_of_invoice(connection, invoice_id)
+        debtors = await context.reader.every_id_of(ties.owners)
+        wanted = replace(wanted, debtors=debtors, permits=ties.permits)
     id_, at = decode_cursor(cursor)
     before = (at, id_) if at is not None else None
     async with context.connections.use() as connection:

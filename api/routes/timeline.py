@@ -7,7 +7,6 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from api.auth import Auditor, CurrentContext
-from api.context import Context
 from api.fresh_reads import After, log_has_reached
 from api.guarded_route import GuardedRoute
 from api.paging_cursor import decode_text, encode_text
@@ -42,7 +41,7 @@ async def customer_timeline(
     """What happened to a customer, under every id that was merged into theirs, oldest first."""
     place = _place(cursor)
     await log_has_reached(context, after)
-    ids = await _ids_of(context, customer_id)
+    ids = await context.reader.ids_of(customer_id)
     if ids is None:
         raise ProblemError("unknown_customer", f"customer {customer_id} is not known")
     async with context.connections.use() as connection:
@@ -65,24 +64,14 @@ async def invoice_timeline(
     place = _place(cursor)
     await log_has_reached(context, after)
     async with context.connections.use() as connection:
-        owners, permits = await ties_of_invoice(connection, invoice_id)
-    customers: dict[str, None] = {}
-    for owner in owners:
-        customers |= dict.fromkeys((owner, *(await _ids_of(context, owner) or ())))
-    story = Story((("invoice", invoice_id),), tuple(customers), invoice_id, permits)
+        ties = await ties_of_invoice(connection, invoice_id)
+    debtors = await context.reader.every_id_of(ties.owners)
+    story = Story((("invoice", invoice_id),), debtors, invoice_id, ties.permits)
     async with context.connections.use() as connection:
         entries = await read_story(connection, story, place, limit + 1)
     if not entries and place == BEGINNING:
         raise ProblemError("unknown_invoice", f"invoice {invoice_id} is not known to the ledger")
     return _page(entries, limit)
-
-
-async def _ids_of(context: Context, customer_id: str) -> tuple[str, ...] | None:
-    """The id that answers for a customer now, and those that were merged into it."""
-    customer, _ = await context.reader.customer(customer_id)
-    if customer is None:
-        return None
-    return (customer.customer_id, *sorted(customer.absorbed))
 
 
 def _page(entries: list[Entry], limit: int) -> Response:

@@ -17,10 +17,17 @@ _LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
 @dataclass(frozen=True, slots=True)
 class DecisionFilter:
-    """Which decisions to list; times are UTC, half-open, None means any."""
+    """Which decisions to list; times are UTC, half-open, None means any.
 
-    customer_id: str | None = None
+    `customers` are the ids of one customer. With an `invoice_id` go `debtors`, whom it ever named,
+    under all of their ids, and `permits`, all that were granted for it: the decision log has the
+    first invoice of a reminder in a column of its own, and the others in its request only.
+    """
+
+    customers: tuple[str, ...] | None = None
     invoice_id: str | None = None
+    debtors: tuple[str, ...] = ()
+    permits: tuple[str, ...] = ()
     thread_id: str | None = None
     sender: str | None = None
     code: str | None = None
@@ -37,8 +44,10 @@ async def list_decisions(
     """Decisions, newest first."""
     at, id_ = before or (LAST, _LAST_ID)
     values = {
-        "customer_id": wanted.customer_id,
+        "customers": list(wanted.customers) if wanted.customers is not None else None,
         "invoice_id": wanted.invoice_id,
+        "debtors": list(wanted.debtors),
+        "permits": list(wanted.permits),
         "thread_id": wanted.thread_id,
         "sender": wanted.sender,
         "code": wanted.code,

@@ -62,6 +62,20 @@ class LedgerReader:
             customer_id = customer.merged_into
         raise RuntimeError(f"customer {customer_id} is merged in a circle")
 
+    async def ids_of(self, customer_id: str) -> tuple[str, ...] | None:
+        """The id that answers for a customer now, and those merged into it; None: not known."""
+        customer, _ = await self.customer(customer_id)
+        if customer is None:
+            return None
+        return (customer.customer_id, *sorted(customer.absorbed))
+
+    async def every_id_of(self, customer_ids: Iterable[str]) -> tuple[str, ...]:
+        """These customers' ids, and every other id of theirs, each once."""
+        ids: dict[str, None] = {}
+        for customer_id in customer_ids:
+            ids |= dict.fromkeys((customer_id, *(await self.ids_of(customer_id) or ())))
+        return tuple(ids)
+
     async def invoices_of(self, customer: Customer) -> list[Invoice]:
         """The invoices that belong to the customer now, merged ids included."""
         ids = {customer.customer_id, *customer.absorbed}

@@ -73,17 +73,22 @@ async def story_of_customer(
     return Story((*(("customer", name) for name in customer_ids), *others), customer_ids)
 
 
-async def ties_of_invoice(
-    connection: AsyncConnection[Any], invoice_id: str
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+class Ties(NamedTuple):
     """The customers that an invoice ever named, and the permits ever granted for it."""
+
+    owners: tuple[str, ...]
+    permits: tuple[str, ...]
+
+
+async def ties_of_invoice(connection: AsyncConnection[Any], invoice_id: str) -> Ties:
+    """Whom and what an invoice is tied to; nothing where the ledger has not been told of it."""
     cursor = await connection.execute(
         statement("timeline", "invoice_ties"), {"invoice": aggregate_id("invoice", invoice_id)}
     )
     row = await cursor.fetchone()
     assert row is not None
     customers, permits = row
-    return tuple(customers or ()), tuple(permits or ())
+    return Ties(tuple(customers or ()), tuple(permits or ()))
 
 
 async def read_story(

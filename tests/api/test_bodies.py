@@ -4,6 +4,7 @@ import json
 from typing import Any
 from urllib.parse import quote
 
+import psycopg
 import pytest
 
 from tests.api.routes import ROUTES, Route
@@ -285,3 +286,17 @@ CURSORS = [
 )
 def test_a_made_up_cursor_is_422(path: str, cursor: str, shared_service: Service) -> None:
     shared_service.get(f"{path}cursor={quote(cursor)}").no(422, "invalid_request")
+
+
+def test_blanks_in_a_body_are_not_kept_in_the_decision_log(service: Service, name: str) -> None:
+    body = json.dumps({"kind": "follow_up", "thread_id": name, "step": 1}).encode()
+    answer = service.call("POST", "/v1/permits", content=body.ljust(500_000)).no(
+        404, "unknown_thread"
+    )
+    with psycopg.connect(service.database) as db:
+        row = db.execute(
+            "SELECT request::text FROM decisions WHERE decision_id = %s", [answer["decision_id"]]
+        ).fetchone()
+    assert row is not None
+    assert json.loads(row[0]) == json.loads(body)
+    assert len(row[0]) < 1_000

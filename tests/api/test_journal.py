@@ -41,6 +41,33 @@ def test_every_answer_is_a_decision_newest_first(service: Service, name: str) ->
     assert [d["status"] for d in listed] == [409, 429, 201, 409, 201]
 
 
+def test_decisions_about_one_of_many_invoices_are_found_by_it(service: Service, name: str) -> None:
+    invoices = [f"{name}-1", f"{name}-2"]
+    for invoice in invoices:
+        service.put_invoice(invoice, due_on="2026-10-01", customer_id=name).ok()
+    permit = service.ask("reminder", invoices=invoices).ok(201)
+    service.redeem(permit["permit_id"]).ok()
+    denied = service.ask("reminder", invoices=invoices).no(409, "permit_held")["decision_id"]
+    alone = service.remind(invoices[0]).no(409, "permit_held")["decision_id"]
+    for invoice, expected in zip(invoices, ({alone, denied}, {denied}), strict=True):
+        items = service.get("/v1/decisions", invoice_id=invoice).ok()["items"]
+        yes = {item["operation"]: item["decision_id"] for item in items if item["status"] < 300}
+        assert sorted(yes) == ["permit", "redeem"]
+        assert yes["permit"] == permit["decision_id"]
+        assert {item["decision_id"] for item in items if item["status"] >= 400} == expected
+        assert len(items) == 2 + len(expected)
+
+
+def test_a_merged_customers_decisions_are_found_under_either_id(
+    service: Service, name: str
+) -> None:
+    before = _message(service, f"{name}-old", "a").ok(201)["decision_id"]
+    service.fact("customer.merged", {"from": f"{name}-old", "into": name})
+    for customer in (name, f"{name}-old"):
+        items = service.get("/v1/decisions", customer_id=customer).ok()["items"]
+        assert [item["decision_id"] for item in items] == [before]
+
+
 def test_decisions_are_found_by_each_of_their_marks(service: Service, name: str) -> None:
     poller = service.client("send", name=f"poller-{name}")
     service.put_invoice(f"inv-{name}", due_on="2026-10-01").ok()

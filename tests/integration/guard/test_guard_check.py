@@ -150,7 +150,7 @@ def test_its_customer_is_in_no_read_model_and_its_answers_are_in_the_decision_lo
                     cursor = await connection.execute(query.encode())
                     if await cursor.fetchall():
                         models.append(table)
-            wanted = DecisionFilter(customer_id=f"ledger-probe-{result.id}")
+            wanted = DecisionFilter(customers=(f"ledger-probe-{result.id}",))
             rows = await list_decisions(connection, wanted, 100, None)
         return models, [(row["sender"], row["code"]) for row in rows]
 

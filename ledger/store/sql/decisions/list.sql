@@ -1,9 +1,17 @@
+-- Decisions, newest first; about an invoice also where it is one of many, as the timeline has them.
 SELECT decision_id::text, decided_at, operation, sender, kind, customer_id, invoice_id, thread_id,
     status, code, replayed, policy, position
 FROM decisions
 WHERE partition = 0
-    AND (%(customer_id)s::text IS NULL OR customer_id = %(customer_id)s)
-    AND (%(invoice_id)s::text IS NULL OR invoice_id = %(invoice_id)s)
+    AND (%(customers)s::text[] IS NULL OR customer_id = ANY (%(customers)s))
+    AND (
+        %(invoice_id)s::text IS NULL OR invoice_id = %(invoice_id)s OR (
+            customer_id = ANY (%(debtors)s::text[]) AND (
+                (request::jsonb -> 'invoices') ? %(invoice_id)s
+                OR (operation = 'redeem' AND answer ->> 'permit_id' = ANY (%(permits)s::text[]))
+            )
+        )
+    )
     AND (%(thread_id)s::text IS NULL OR thread_id = %(thread_id)s)
     AND (%(sender)s::text IS NULL OR sender = %(sender)s)
     AND (%(code)s::text IS NULL OR code = %(code)s)

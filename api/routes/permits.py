@@ -130,6 +130,7 @@ async def report_outcome(
         body.provider,
         body.provider_message_id,
         body.message_id,
+        body.detail,
     )
     path = f"/v1/permits/{command.permit_id}/outcome"
     idempotency = idempotency_of(caller, "POST", path, key_header, body)

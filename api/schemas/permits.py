@@ -17,6 +17,7 @@ from api.schemas.fields import (
     MessageId,
     Metadata,
     Name,
+    Reason,
     Text,
     Whole,
 )
@@ -199,7 +200,7 @@ class OutcomeRequest(Body):
     """What became of the mail."""
 
     outcome: Literal["sent", "rejected", "unknown"]
-    provider: Id | None = None
+    provider: Reason | None = None
     provider_message_id: Id | None = None
     message_id: MessageId | None = None
     detail: Text | None = None

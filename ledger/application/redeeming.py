@@ -107,7 +107,7 @@ def report_outcome(world: World, command: ReportOutcome) -> Outcome:
         return denied(denial, customer_id=permit.customer_id)
     if permit.state in FREED:
         outcome.alerts.append(sent_after_end(permit))
-    settled = settle(world, outcome, permit, wanted, "the sender's report", *ids)
+    settled = settle(world, outcome, permit, wanted, command.reason, *ids)
     early = take_early_deliveries(world, outcome, *ids)
     if early:
         settled = _apply_early_deliveries(world, outcome, permit, settled, early)

@@ -87,7 +87,10 @@ class Redeem:
 
 @dataclass(frozen=True, slots=True)
 class ReportOutcome:
-    """What became of a mail: `sent`, `rejected` (a definite refusal) or `unknown`."""
+    """What became of a mail: `sent`, `rejected` (a definite refusal) or `unknown`.
+
+    `provider` and `detail` are kept with the outcome, for people; no address may be in them.
+    """
 
     permit_id: str
     outcome: str
@@ -95,6 +98,13 @@ class ReportOutcome:
     provider: str | None = None
     provider_message_id: str | None = None
     message_id: str | None = None
+    detail: str | None = None
+
+    @property
+    def reason(self) -> str:
+        """Who reported it, of which provider, and what they said."""
+        said = (f"reported by {self.caller.name}", self.provider, self.detail)
+        return ": ".join(part for part in said if part)
 
 
 @dataclass(frozen=True, slots=True)

@@ -216,3 +216,20 @@ def test_nobody_and_nothing_have_no_timeline(service: Service, name: str) -> Non
 def test_a_cursor_of_another_kind_is_refused(service: Service, story: str, cursor: str) -> None:
     path = f"/v1/customers/{story}/timeline"
     service.get(path, cursor=cursor).no(422, "invalid_request")
+
+
+def test_an_outcome_tells_who_reported_it_and_what_they_said(service: Service, name: str) -> None:
+    asked = {"thread_id": name, "customer_id": name}
+    permit = service.ask("message", intent="a", **asked).ok(201)["permit_id"]
+    operator = service.client("operate", name=f"ann-{name}")
+    said = {"provider": "resend", "detail": "pat@example.com is over quota"}
+    operator.report(permit, "rejected", **said).ok()
+    quiet = service.ask("message", intent="b", **asked).ok(201)["permit_id"]
+    service.report(quiet, "sent").ok()
+    items = service.get(f"/v1/customers/{name}/timeline", limit=1000).ok()["items"]
+    reasons = [i["data"]["reason"] for i in items if i["what"] == "Customer.MailSettled"]
+    by_operator, by_sender = reasons
+    assert by_operator.startswith(f"reported by ann-{name}: resend: ")
+    assert by_operator.endswith(" is over quota")
+    assert "pat@example.com" not in by_operator
+    assert by_sender == "reported by first"

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from api.context import Context
 from api.decision_ids import DECISION_IDS
 from api.idempotency import fingerprint_of, idempotency_key, scope_of
-from api.problems import RETRY_SOON, problem_document, validation_errors
+from api.problems import RETRY_SOON, first_of, problem_document, validation_errors
 from api.schemas.free_text import without_addresses
 from api.schemas.permits import PERMIT_REQUEST, RedeemRequest
 from ledger.application.answers import Answer, to_json
@@ -78,8 +78,7 @@ def kept_redeem(permit_id: str, asked: RedeemRequest) -> bytes:
 def invalid_answer(error: ValidationError) -> Answer:
     """422 for a body that does not fit, as an answer."""
     errors = validation_errors(error)
-    detail = f"{errors[0]['at']}: {errors[0]['message']}" if errors else "the body is not valid"
-    return problem_answer("invalid_request", detail, errors=errors)
+    return problem_answer("invalid_request", first_of(errors), errors=errors)
 
 
 def problem_answer(code: str, detail: str, **extra: Any) -> Answer:

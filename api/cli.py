@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from datetime import datetime
 from typing import Any
 
 import click
@@ -17,9 +18,11 @@ from api.cli_session import (
     instant,
     new_table,
     opened_store,
+    print_table,
     shown,
     with_connection,
 )
+from api.cli_status import status_command
 from api.cli_webhooks import webhooks_group
 from api.serving import serve
 from api.settings import load_settings
@@ -27,10 +30,11 @@ from ledger.store.journal import ledger_status
 from ledger.store.keys import SCOPES, create_key, list_keys, revoke_key
 from ledger.store.migrate import migrate
 from projections.due import due
-from projections.models import UnknownReadModel
+from projections.models import MODELS
 from projections.rebuild import RebuildRunning, rebuild
 from projections.schema import prepare_projections
-from projections.status import status
+
+_PORT = click.IntRange(0, 65_535)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -39,6 +43,7 @@ def main() -> None:
     """The send ledger: programs ask it before they mail a customer."""
 
 
+main.add_command(status_command)
 main.add_command(sends_group)
 main.add_command(webhooks_group)
 main.add_command(audit_group)
@@ -46,20 +51,30 @@ main.add_command(erase_command)
 main.add_command(explain_command)
 
 
-@main.command("serve")
+@main.command("serve", short_help="Serve the HTTP interface.")
 @click.option("--host", default="127.0.0.1", show_default=True)
-@click.option("--port", default=8080, show_default=True, help="0 takes a free port.")
+@click.option("--port", default=8080, show_default=True, type=_PORT, help="0 takes a free port.")
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64))
-@click.option("--test-clock", metavar="TIME", help="Start a fresh staging ledger at this time.")
+@click.option(
+    "--test-clock",
+    metavar="TIME",
+    callback=instant,
+    help="Start a fresh staging ledger at this time, such as 2026-12-01T00:00:00Z.",
+)
 @clear_errors
-def serve_command(host: str, port: int, workers: int, test_clock: str | None) -> None:
+def serve_command(host: str, port: int, workers: int, test_clock: datetime | None) -> None:
     """Serve the HTTP interface, on LEDGER_DATABASE_URL or the embedded database."""
-    at = instant(test_clock) if test_clock is not None else None
-    serve(load_settings(), host, port, workers, at, lambda text: click.echo(text))
+    serve(load_settings(), host, port, workers, test_clock, lambda text: click.echo(text))
 
 
-@main.command("demo")
-@click.option("--port", default=8080, show_default=True, help="0 takes a free port.")
+@main.command("demo", short_help="Tell the ledger's story on a throw-away ledger.")
+@click.option(
+    "--port",
+    default=8080,
+    show_default=True,
+    type=_PORT,
+    help="0 takes a free port, as does one that is taken.",
+)
 @click.option("--once", is_flag=True, help="End after the story instead of serving on.")
 @clear_errors
 def demo_command(port: int, once: bool) -> None:
@@ -69,7 +84,7 @@ def demo_command(port: int, once: bool) -> None:
     run_demo(port, once)
 
 
-@main.command("migrate")
+@main.command("migrate", short_help="Bring the database to this version.")
 @clear_errors
 def migrate_command() -> None:
     """Bring the database to this version; safe when several start at once."""
@@ -84,22 +99,43 @@ def migrate_command() -> None:
 
 @main.group("keys")
 def keys_group() -> None:
-    """API keys."""
+    """Make, list and revoke API keys."""
 
 
 @keys_group.command("create")
 @click.argument("name")
-@click.option("--scope", "scopes", multiple=True, required=True, type=click.Choice(SCOPES))
-@click.option("--redeem", type=click.Choice(["required", "optional"]), default="required")
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    required=True,
+    type=click.Choice(SCOPES),
+    help="What it may do; may be given several times.",
+)
+@click.option(
+    "--redeem",
+    type=click.Choice(["required", "optional"]),
+    default="required",
+    show_default=True,
+    help="Whether each permit must be redeemed right before its mail.",
+)
 @click.option("--intents", help="The only intents it may use, comma-separated.")
 @click.option(
-    "--class", "key_class", type=click.Choice(["outreach", "transactional"]), default="outreach"
+    "--class",
+    "key_class",
+    type=click.Choice(["outreach", "transactional"]),
+    default="outreach",
+    show_default=True,
+    help="Whose window its notifications and digests count in.",
 )
 @clear_errors
 def keys_create(
     name: str, scopes: tuple[str, ...], redeem: str, intents: str | None, key_class: str
 ) -> None:
-    """Make a key; it is shown once."""
+    """Make a key; it is shown once, alone on standard output.
+
+    NAME is the sender's name in every decision; do not use an address.
+    """
 
     async def work(connection: AsyncConnection[Any]) -> tuple[str, str]:
         return await create_key(
@@ -122,6 +158,7 @@ def keys_list() -> None:
     """List the keys."""
     rows = with_connection(lambda connection: list_keys(connection))
     table = new_table("key", "name", "scopes", "redeem", "intents", "class", "created", "revoked")
+    table.columns[0].no_wrap = True
     for row in rows:
         table.add_row(
             row.key_id,
@@ -130,10 +167,10 @@ def keys_list() -> None:
             row.redeem,
             ", ".join(row.intents) if row.intents is not None else "any",
             row.key_class,
-            shown(row.created_at),
-            shown(row.revoked_at),
+            shown(row.created_at)[:10],
+            shown(row.revoked_at)[:10],
         )
-    console.print(table)
+    print_table(table, "there are no keys")
 
 
 @keys_group.command("revoke")
@@ -174,46 +211,18 @@ def due_command(stage: str | None, limit: int, ready: bool) -> None:
                 f"{invoice['amount_remaining']} {invoice['currency']}",
                 customer.withheld.code if customer.withheld else "",
             )
-    console.print(table)
+    print_table(table, "nothing is newly due")
     if page.next is not None:
         click.echo("there are more; raise --limit or use the HTTP interface")
 
 
-@main.command("status")
-@clear_errors
-def status_command() -> None:
-    """The log, the read models, open permits and alerts at a glance."""
-
-    async def work(connection: AsyncConnection[Any]) -> Any:
-        position, now, counts = await ledger_status(connection)
-        return position, now, counts, await status(connection)
-
-    position, now, counts, projections = with_connection(work)
-    table = new_table("what", "value")
-    table.add_row("ledger time (UTC)", shown(now))
-    table.add_row("log position", str(position))
-    for name, value in counts.items():
-        table.add_row(name, str(value))
-    console.print(table)
-    models = new_table("read model", "position", "behind", "state", "generation")
-    for row in projections:
-        models.add_row(
-            row.name,
-            str(row.position),
-            str(position - row.position),
-            row.state,
-            str(row.generation),
-        )
-    console.print(models)
-
-
 @main.group("projections")
 def projections_group() -> None:
-    """Read models."""
+    """Rebuild read models."""
 
 
-@projections_group.command("rebuild")
-@click.argument("name")
+@projections_group.command("rebuild", short_help="Rebuild one beside the live one, then switch.")
+@click.argument("name", type=click.Choice(sorted(MODELS)))
 @clear_errors
 def projections_rebuild(name: str) -> None:
     """Rebuild a read model beside the live one, and switch when it has caught up."""
@@ -226,8 +235,9 @@ def projections_rebuild(name: str) -> None:
 
         try:
             asyncio.run(rebuild(conninfo, name, settings.policy, progress=show))
-        except (UnknownReadModel, RebuildRunning) as error:
+        except RebuildRunning as error:
             raise click.ClickException(str(error)) from error
+        progress.update(task, completed=1, total=1)
     click.echo(f"{name} is rebuilt and live")
 
 

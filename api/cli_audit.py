@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-from api.cli_session import clear_errors, console, opened_store
+from api.cli_session import clear_errors, console, counted, opened_store
 from api.settings import Settings, load_settings
 from ledger.application.answers import Answer
 from ledger.application.engine import Engine
@@ -37,7 +37,7 @@ def audit_group() -> None:
     """Show that the log is what was written, and sign its end."""
 
 
-@audit_group.command("verify")
+@audit_group.command("verify", short_help="Recompute the hash chain; name the first bad position.")
 @click.option(
     "--against",
     multiple=True,
@@ -72,7 +72,7 @@ def audit_verify(
         raise click.exceptions.Exit(1)
 
 
-@audit_group.command("checkpoint")
+@audit_group.command("checkpoint", short_help="Sign the end of the log as it is now.")
 @click.option("--to", "target", type=_File, help="Add it to this file (default: print it).")
 @click.option("--key", "key_file", type=_File, help="The key file (default: in LEDGER_DATA_DIR).")
 @clear_errors
@@ -98,7 +98,7 @@ def audit_checkpoint(target: Path | None, key_file: Path | None) -> None:
         click.echo(f"position {signed.position} is signed in {target}", err=True)
 
 
-@audit_group.command("roles")
+@audit_group.command("roles", short_help="Print SQL that gives the log an owner of its own.")
 @click.option("--app", default="ledger", show_default=True, help="The role that serve connects as.")
 @click.option("--owner", default="ledger_owner", show_default=True)
 def audit_roles(app: str, owner: str) -> None:
@@ -108,7 +108,7 @@ def audit_roles(app: str, owner: str) -> None:
     click.echo(statement("audit", "separate_owner"))
 
 
-@click.command("erase")
+@click.command("erase", short_help="Remove a customer's addresses.")
 @click.argument("customer")
 @click.option("--by", help="Who asks for it (default: your user name here).")
 @clear_errors
@@ -180,10 +180,10 @@ def _tell(found: Verification, kept: list[SignedCheckpoint]) -> None:
             f"{found.checked} events before it are good"
         )
         return
-    click.echo(f"good: {found.checked} events, up to position {found.head_position}")
+    click.echo(f"good: {counted(found.checked, 'event')}, up to position {found.head_position}")
     click.echo(f"its hash: {found.head_hash.hex()}")
     if kept:
-        click.echo(f"{len(kept)} checkpoints are in it")
+        click.echo(f"it agrees with {counted(len(kept), 'checkpoint')}")
 
 
 def _read_start(path: Path) -> Checkpoint | None:

@@ -3,6 +3,7 @@
 import json
 import uuid
 from datetime import datetime
+from textwrap import indent
 from typing import Any
 
 import click
@@ -19,7 +20,7 @@ from ledger.store.journal import get_decision
 _WORDS = {"passed": "passed", "denied": "DENIED", "not_judged": "-"}
 
 
-@click.command("explain")
+@click.command("explain", short_help="Why a decision was taken, guard by guard.")
 @click.argument("decision_id", type=click.UUID)
 @clear_errors
 def explain_command(decision_id: uuid.UUID) -> None:
@@ -76,7 +77,8 @@ def _tell_state(state: dict[str, Any]) -> None:
     for name, content in state.items():
         for item in content if isinstance(content, list) else [content]:
             if item is not None:
-                click.echo(f"  {name}: {orjson.dumps(item, option=orjson.OPT_UTC_Z).decode()}")
+                text = orjson.dumps(item, option=orjson.OPT_UTC_Z | orjson.OPT_INDENT_2).decode()
+                click.echo(indent(f"{name}: {text}", "  "))
 
 
 def _tell_policy(row: dict[str, Any], now: Policy) -> None:

@@ -44,7 +44,7 @@ _COLUMN_OPTIONS = (
 
 @click.group("sends")
 def sends_group() -> None:
-    """Mails that were sent."""
+    """Import mails that went out past the ledger."""
 
 
 def _column_options(command: Any) -> Any:

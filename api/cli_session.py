@@ -9,10 +9,12 @@ from typing import Any
 
 import click
 from psycopg import AsyncConnection, OperationalError
+from psycopg.errors import InsufficientPrivilege, UndefinedColumn, UndefinedFunction, UndefinedTable
 from rich.console import Console
 from rich.table import Table
 
-from api.serving import prepare, running_store
+from api.paging_targets import PagingError
+from api.serving import CannotListen, prepare, running_store
 from api.settings import Settings, SettingsError, load_settings
 from ledger.domain.policy import PolicyError
 from ledger.store.embedded import EmbeddedPostgres, EmbeddedPostgresError
@@ -29,8 +31,12 @@ _EXPECTED = (
     WrongSecret,
     RealHistory,
     WitnessError,
+    CannotListen,
+    PagingError,
+    InsufficientPrivilege,
     OperationalError,
 )
+_OTHER_TABLES = (UndefinedTable, UndefinedColumn, UndefinedFunction)
 
 
 def clear_errors(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -42,6 +48,10 @@ def clear_errors(command: Callable[..., Any]) -> Callable[..., Any]:
             return command(*args, **kwargs)
         except _EXPECTED as error:
             raise click.ClickException(str(error)) from error
+        except _OTHER_TABLES as error:
+            raise click.ClickException(
+                "the database is not set up for this version; run `send-ledger migrate` first"
+            ) from error
 
     return wrapped
 
@@ -75,8 +85,12 @@ def with_connection(work: Callable[[AsyncConnection[Any]], Any]) -> Any:
         return asyncio.run(run(conninfo))
 
 
-def instant(text: str) -> datetime:
+def instant(
+    context: click.Context, parameter: click.Parameter, text: str | None
+) -> datetime | None:
     """A time of the command line. Raises click.BadParameter for one without an offset."""
+    if text is None:
+        return None
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
@@ -92,6 +106,19 @@ def new_table(*columns: str) -> Table:
     for column in columns:
         new.add_column(column, overflow="fold")
     return new
+
+
+def print_table(table: Table, nothing: str) -> None:
+    """The table, or in words that it has no rows."""
+    if table.row_count:
+        console.print(table)
+    else:
+        click.echo(nothing)
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun, in the singular for one."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def shown(at: datetime | None) -> str:

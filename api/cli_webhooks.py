@@ -8,7 +8,14 @@ import click
 from psycopg import AsyncConnection
 
 from api.app import build_context
-from api.cli_session import clear_errors, console, new_table, opened_store, shown, with_connection
+from api.cli_session import (
+    clear_errors,
+    new_table,
+    opened_store,
+    print_table,
+    shown,
+    with_connection,
+)
 from api.context import Context
 from api.problems import ProblemError
 from api.settings import Settings, load_settings
@@ -20,9 +27,9 @@ from ledger.store.rejected import RejectedRow, dismiss_rejected, list_rejected
 _PAGE = 200
 
 
-@click.group("webhooks")
+@click.group("webhooks", short_help="Webhook bodies that could not be used.")
 def webhooks_group() -> None:
-    """Webhook bodies that could not be used."""
+    """List, replay and dismiss webhook bodies that could not be used."""
 
 
 @webhooks_group.command("list")
@@ -49,33 +56,45 @@ def webhooks_list(provider: str | None, kind: str | None, resolved: bool, limit:
             shown(row.received_at),
             row.resolution or "",
         )
-    console.print(table)
+    print_table(table, "no body waits")
 
 
-@webhooks_group.command("replay")
+@webhooks_group.command("replay", short_help="Take kept bodies again after a fix.")
 @click.argument("ids", nargs=-1, type=click.IntRange(1))
 @click.option("--provider", help="Only bodies of this provider.")
 @click.option("--kind", help="Only bodies with a reason of this kind.")
 @clear_errors
 def webhooks_replay(ids: Sequence[int], provider: str | None, kind: str | None) -> None:
-    """Take kept bodies again after a fix: those named, or all that are open."""
+    """Take kept bodies again after a fix: those named, or all that are open.
+
+    Exit code 1: some are still of no use.
+    """
     settings = load_settings()
     with opened_store(settings) as conninfo:
         used, left = asyncio.run(_replay(settings, conninfo, ids, provider, kind))
     click.echo(f"{used} used, {left} still of no use")
+    if left:
+        raise click.exceptions.Exit(1)
 
 
-@webhooks_group.command("dismiss")
+@webhooks_group.command("dismiss", short_help="Say that nothing needs to be done about them.")
 @click.argument("ids", nargs=-1, required=True, type=click.IntRange(1))
 @clear_errors
 def webhooks_dismiss(ids: Sequence[int]) -> None:
-    """Say that nothing needs to be done about these bodies; their bytes go."""
+    """Say that nothing needs to be done about these bodies; their bytes go.
+
+    Exit code 1: one of them is not open.
+    """
 
     async def work(connection: AsyncConnection[Any]) -> list[int]:
         return [id_ for id_ in ids if not await dismiss_rejected(connection, id_)]
 
-    for missing in with_connection(work):
-        click.echo(f"{missing}: no such body is open")
+    missing = with_connection(work)
+    click.echo(f"{len(ids) - len(missing)} dismissed")
+    for id_ in missing:
+        click.echo(f"{id_}: no such body is open", err=True)
+    if missing:
+        raise click.exceptions.Exit(1)
 
 
 async def _replay(

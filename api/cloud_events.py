@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from api.problems import validation_errors
+from api.problems import first_of, validation_errors
 from api.schemas.facts import FACT_DATA, CloudEvent
 from api.translate import Translator, fact_of
 from api.webhooks.delivery import Fact as WebhookFact
@@ -39,5 +39,4 @@ def fact_of_webhook(translator: Translator, told: WebhookFact) -> Fact | str:
 
 
 def _why(error: ValidationError) -> str:
-    first = validation_errors(error)[0]
-    return f"{first['at']}: {first['message']}"
+    return first_of(validation_errors(error))

@@ -101,18 +101,35 @@ def answer_response(answer: Answer) -> Response:
 
 def validation_errors(error: ValidationError | RequestValidationError) -> list[dict[str, Any]]:
     """Where a body is wrong and why, without the values: they may be addresses (design D18)."""
-    return [
-        {"at": ".".join(str(part) for part in item["loc"]), "message": str(item["msg"])[:300]}
-        for item in list(error.errors())[:20]
-    ]
+    return [_place_and_why(item) for item in list(error.errors())[:20]]
+
+
+def _place_and_why(item: Any) -> dict[str, Any]:
+    """One error of pydantic or FastAPI in the words of somebody who sent a request."""
+    at, kind = ".".join(str(part) for part in item["loc"]), item["type"]
+    message = str(item["msg"]).removeprefix("Value error, ")
+    if kind == "json_invalid" and item["loc"]:
+        why = item.get("ctx", {}).get("error", message)
+        at, message = "body", f"this is not JSON, at character {item['loc'][-1]}: {why}"
+    elif kind == "missing" and at == "body":
+        message = "a JSON body is needed, with Content-Type: application/json"
+    elif kind == "extra_forbidden":
+        message = "there is no such field"
+    return {"at": at, "message": message[:300]}
+
+
+def first_of(errors: list[dict[str, Any]]) -> str:
+    """The first of these errors, as the detail of a problem."""
+    if not errors:
+        return "the body is not valid"
+    at, message = errors[0]["at"], errors[0]["message"]
+    return f"{at}: {message}" if at else str(message)
 
 
 def invalid(error: ValidationError | RequestValidationError) -> Response:
     """422 for a body that does not fit."""
     errors = validation_errors(error)
-    first = errors[0] if errors else {"at": "", "message": "the body is not valid"}
-    detail = f"{first['at']}: {first['message']}" if first["at"] else first["message"]
-    return problem_response("invalid_request", detail, errors=errors)
+    return problem_response("invalid_request", first_of(errors), errors=errors)
 
 
 def install_problem_handlers(app: FastAPI) -> None:

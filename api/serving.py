@@ -23,6 +23,7 @@ from uvicorn.supervisors import Multiprocess
 
 from api.app import build_app
 from api.logs import configure_logging, log_config
+from api.paging_targets import targets_of
 from api.settings import Settings, kept_secret, load_settings
 from ledger.store.embedded import EmbeddedPostgres
 from ledger.store.keys import SCOPES, insert_first_key
@@ -38,6 +39,10 @@ _SECRET = "LEDGER_SECRET"
 _WITNESS = "LEDGER_WITNESS"
 _SUPERVISE_SECONDS = 0.5
 _READY_SECONDS = 60.0
+
+
+class CannotListen(Exception):
+    """The address is taken, not this machine's, or not allowed; the message names it."""
 
 
 @dataclass(frozen=True)
@@ -110,8 +115,12 @@ def serve(
     say: Callable[[str], None],
     when_ready: Callable[[str, Started], None] | None = None,
 ) -> None:
-    """Run the service until it is told to stop; requests that were taken are answered first."""
+    """Run the service until it is told to stop; requests that were taken are answered first.
+
+    Raises CannotListen, PagingError, and what `prepare` and the embedded database raise.
+    """
     configure_logging()
+    targets_of(settings.alert_urls)
     with running_store(settings) as conninfo:
         started = prepare(settings, conninfo, test_clock)
         with _listening(host, port) as listener:
@@ -170,8 +179,13 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-        listener.listen(2048)
+        try:
+            listener.bind((host, port))
+            listener.listen(2048)
+        except OSError as error:
+            why = error.strerror or str(error)
+            hint = "; --port names another, 0 takes a free one" if port else ""
+            raise CannotListen(f"cannot listen on {host} port {port}: {why}{hint}") from error
         listener.set_inheritable(True)
         yield listener
     finally:
@@ -197,6 +211,8 @@ def _announce(
     say(f"send ledger: {url}")
     if started.first_key is not None:
         say(f"key (every scope, redeem optional): {started.first_key}")
+    else:
+        say("keys: make one with `send-ledger keys create NAME --scope send --scope facts`")
     if started.test_clock:
         say("test clock: time moves by POST /v1/test-clock only")
     if settings.announce is not None:

@@ -18,6 +18,8 @@ from api.webhooks.registry import provider_names
 from ledger.application.statement import UnknownLocale, locale_named
 from ledger.domain.policy import Policy, parse_policy
 
+_WEBHOOK_ENDS = ("SECRET", "MODE", "PREFIX", "REMINDERS")
+
 
 class SettingsError(Exception):
     """A setting is not valid; the message names it and says what it must be."""
@@ -59,7 +61,10 @@ def _place_of(database_url: str) -> str:
     try:
         parts = conninfo_to_dict(database_url)
     except ProgrammingError as error:
-        raise SettingsError("LEDGER_DATABASE_URL is not a PostgreSQL URL") from error
+        raise SettingsError(
+            "LEDGER_DATABASE_URL is not a PostgreSQL URL; "
+            "one is written postgresql://user@host:5432/database"
+        ) from error
     place = "\0".join(str(parts.get(name) or "") for name in ("host", "port", "dbname"))
     return hashlib.sha256(place.encode()).hexdigest()[:12]
 
@@ -72,18 +77,37 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     env = os.environ if environ is None else environ
     config = _config_file(env)
     data_dir = Path(env.get("LEDGER_DATA_DIR") or default_data_dir()).expanduser()
-    announce, witness = env.get("LEDGER_ANNOUNCE"), env.get("LEDGER_WITNESS")
+    witness = env.get("LEDGER_WITNESS")
     return Settings(
         data_dir=data_dir,
-        database_url=env.get("LEDGER_DATABASE_URL") or None,
+        database_url=_database_url(env),
         secret=_secret(env, data_dir),
         policy=_policy(env, config),
         alert_urls=tuple((env.get("LEDGER_ALERT_URLS") or "").replace(",", " ").split()),
         webhooks=_webhooks(env),
         apis=_apis(env),
-        announce=Path(announce) if announce else None,
+        announce=_announce(env),
         witness=Path(witness) if witness else None,
     )
+
+
+def _database_url(env: Mapping[str, str]) -> str | None:
+    url = env.get("LEDGER_DATABASE_URL")
+    if not url:
+        return None
+    _place_of(url)
+    return url
+
+
+def _announce(env: Mapping[str, str]) -> Path | None:
+    """The file to write once requests are answered; its folder is there from the start."""
+    name = env.get("LEDGER_ANNOUNCE")
+    if not name:
+        return None
+    path = Path(name)
+    if not path.parent.is_dir():
+        raise SettingsError(f"LEDGER_ANNOUNCE: there is no folder {path.parent}")
+    return path
 
 
 def default_data_dir() -> str:
@@ -175,6 +199,7 @@ def _apis(env: Mapping[str, str]) -> dict[str, ApiAccess]:
 
 def _webhooks(env: Mapping[str, str]) -> dict[str, WebhookSettings]:
     """The endpoints that have credentials; all others answer 404."""
+    _check_webhook_names(env)
     found: dict[str, WebhookSettings] = {}
     for name in provider_names():
         prefix = f"LEDGER_WEBHOOK_{name.upper()}_"
@@ -198,3 +223,17 @@ def _webhooks(env: Mapping[str, str]) -> dict[str, WebhookSettings]:
             reminders=reminders == "on",
         )
     return found
+
+
+def _check_webhook_names(env: Mapping[str, str]) -> None:
+    """A misspelt setting would leave its endpoint answering 404, or a mode at its default."""
+    known = {
+        f"LEDGER_WEBHOOK_{name.upper()}_{end}" for name in provider_names() for end in _WEBHOOK_ENDS
+    }
+    for name in sorted(env):
+        if name.startswith("LEDGER_WEBHOOK_") and name not in known:
+            providers = ", ".join(provider.upper() for provider in provider_names())
+            raise SettingsError(
+                f"{name} is not a setting: one is LEDGER_WEBHOOK_<PROVIDER>_ and then "
+                f"{', '.join(_WEBHOOK_ENDS)}; the providers are {providers}"
+            )

@@ -57,7 +57,6 @@ class Policy:
     alert_escalation_minutes: int = 30
     alert_summary_minutes: int = 5
     idempotency_days: int = 30
-    decision_retention_days: int = 0
     rejected_body_days: int = 30
     message_id_domain: str = "send-ledger.invalid"
     locale: str = "en_US"
@@ -105,7 +104,6 @@ _BOUNDS: dict[str, tuple[int, int]] = {
     "alert_escalation_minutes": (1, 7 * 24 * 60),
     "alert_summary_minutes": (1, 24 * 60),
     "idempotency_days": (1, 3650),
-    "decision_retention_days": (0, 36500),
     "rejected_body_days": (1, 3650),
 }
 

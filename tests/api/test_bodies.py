@@ -300,3 +300,30 @@ def test_blanks_in_a_body_are_not_kept_in_the_decision_log(service: Service, nam
     assert row is not None
     assert json.loads(row[0]) == json.loads(body)
     assert len(row[0]) < 1_000
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "told"),
+    [
+        ("/v1/permits", '{"kind": "reminder"', "Invalid JSON: EOF while parsing an object at"),
+        ("/v1/permits", "", "Invalid JSON: EOF while parsing a value at line 1 column 0"),
+        (
+            "/v1/permits",
+            '{"kind": "reminder", "invoices": ["i"], "to_": 1}',
+            "reminder.to_: there is no such field",
+        ),
+        (
+            "/v1/invoices/i",
+            '{"currency": "USD"',
+            "body: this is not JSON, at character 18: unexpected end",
+        ),
+        ("/v1/invoices/i", "", "body: a JSON body is needed, with Content-Type: application/json"),
+        ("/v1/invoices/i", '{"currency": "euro"}', "body.currency: a currency is an ISO 4217 code"),
+    ],
+)
+def test_a_body_that_is_wrong_is_told_in_plain_words(
+    service: Service, path: str, body: str, told: str
+) -> None:
+    method = "PUT" if path.startswith("/v1/invoices") else "POST"
+    said = service.call(method, path, content=body).no(422, "invalid_request")
+    assert said["detail"].startswith(told)

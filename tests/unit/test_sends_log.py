@@ -133,11 +133,11 @@ def test_json_lines_that_are_none() -> None:
         ({"at": None}, "it has no time"),
         ({"customer": "x" * 256}, "customer_id: String should have at most 255 characters"),
         ({"customer": "a\x07"}, "customer_id: String should match pattern"),
-        ({"customer": "ledger-probe-1"}, "customer_id: Value error, ids that begin with"),
+        ({"customer": "ledger-probe-1"}, "customer_id: ids that begin with"),
         ({"customer": ["cus_1"]}, "customer is neither text nor a number"),
         ({"customer": True}, "customer is neither text nor a number"),
         ({"id": "x" * 256}, "String should have at most 255 characters"),
-        ({"at": "1900-01-01T00:00:00Z"}, "at: Value error, the year is not within"),
+        ({"at": "1900-01-01T00:00:00Z"}, "at: the year is not within"),
     ],
 )
 def test_rows_that_cannot_be_used_say_why_and_nothing_of_themselves(
@@ -153,7 +153,7 @@ def test_an_address_stands_in_only_where_no_customer_is_named() -> None:
     columns = Columns(customer="customer", at="at", address="to")
     assert sent_mail(row(to="pat@example.com"), columns, None).address is None
     assert sent_mail(row(customer="", to="pat@example.com"), columns, None).address is not None
-    assert why(columns, customer="", to="nobody") == "Value error, not an e-mail address"
+    assert why(columns, customer="", to="nobody") == "not an e-mail address"
 
 
 def test_stage_and_intent_count_only_beside_their_invoice_and_thread() -> None:

@@ -48,7 +48,7 @@ def test_checkpoints_are_added_to_a_file(command: Command, tmp_path: Path) -> No
         assert command("audit", "checkpoint", "--to", str(kept)).exit_code == 0
     assert len(read_checkpoints(kept)) == 3
     found = command("audit", "verify", "--against", str(kept))
-    assert "3 checkpoints are in it" in found.output
+    assert "it agrees with 3 checkpoints" in found.output
 
 
 @pytest.mark.parametrize(

@@ -213,8 +213,7 @@ def test_bad_rows_are_listed_and_skipped_and_the_exit_code_says_so(ledger: Ledge
         "line 3: it names no customer",
         "line 4: at: this is no time; write 2026-12-01T00:00:00Z",
         "line 5: stage: it is not one of the policy's: day-3, day-7, day-14",
-        "line 7: customer_id: Value error, ids that begin with ledger-probe- are the guard check's "
-        "own",
+        "line 7: customer_id: ids that begin with ledger-probe- are the guard check's own",
         "line 6: at: the time lies in the future",
     ]
     assert [line.split("\t")[0] for line in listed.read_text().splitlines()] == list("34576")

@@ -1,0 +1,160 @@
+"""The command line as a newcomer meets it: readable tables, and errors in one line."""
+
+import asyncio
+import re
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from api.cli import main
+from ledger.application.requests import SYSTEM, CallPause
+from tests.integration.store.engines import engine_on
+from tests.support.postgres import fresh_database
+from tests.support.service import Service
+
+Command = Callable[..., Result]
+_SECRET = "the secret of every service under test"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Command:
+    """`run(conninfo, "status")`: send-ledger on that database."""
+
+    def work(conninfo: str, *words: str, **env: str) -> Result:
+        given = {
+            "LEDGER_DATABASE_URL": conninfo,
+            "LEDGER_DATA_DIR": str(tmp_path),
+            "LEDGER_SECRET": _SECRET,
+            "LEDGER_CONFIG": "",
+            "COLUMNS": "120",
+        }
+        return CliRunner().invoke(main, words, env=given | env)
+
+    return work
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("status",),
+        ("due",),
+        ("keys", "list"),
+        ("keys", "create", "x", "--scope", "send"),
+        ("projections", "rebuild", "invoices"),
+        ("webhooks", "list"),
+        ("explain", "00000000-0000-0000-0000-000000000000"),
+        ("audit", "verify"),
+    ],
+    ids=" ".join,
+)
+def test_a_database_without_a_ledger_is_named(
+    run: Command, postgres: str, words: tuple[str, ...]
+) -> None:
+    with fresh_database(postgres) as conninfo:
+        done = run(conninfo, *words)
+    assert done.exit_code == 1
+    assert done.stderr.endswith(
+        "Error: the database is not set up for this version; run `send-ledger migrate` first\n"
+    )
+
+
+def test_migrate_says_what_it_ran_and_then_that_nothing_is_left(
+    run: Command, postgres: str
+) -> None:
+    with fresh_database(postgres) as conninfo:
+        first, second = run(conninfo, "migrate"), run(conninfo, "migrate")
+        empty = {words: run(conninfo, *words.split()) for words in ("due", "webhooks list")}
+        keys = run(conninfo, "keys", "list")
+    assert first.output.startswith("ran 0001_log.sql\n")
+    assert second.output == "the database is up to date\n"
+    assert empty["due"].output == "nothing is newly due\n"
+    assert empty["webhooks list"].output == "no body waits\n"
+    assert keys.output == "there are no keys\n"
+
+
+def test_a_port_that_is_taken_is_named(run: Command, postgres: str) -> None:
+    with fresh_database(postgres) as conninfo, socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = run(conninfo, "serve", "--port", str(port))
+    assert done.exit_code == 1
+    assert f"Error: cannot listen on 127.0.0.1 port {port}: Address already in use" in done.stderr
+    assert "--port names another" in done.stderr
+
+
+def test_a_host_that_is_not_here_is_named(run: Command, postgres: str) -> None:
+    with fresh_database(postgres) as conninfo:
+        done = run(conninfo, "serve", "--host", "256.0.0.1")
+    assert done.exit_code == 1
+    assert "Error: cannot listen on 256.0.0.1 port 8080: " in done.stderr
+
+
+def test_an_alert_url_that_cannot_be_used_stops_the_start(run: Command) -> None:
+    done = run("dbname=none", "serve", LEDGER_ALERT_URLS="json://localhost banana")
+    assert done.exit_code == 1
+    assert done.stderr == "Error: LEDGER_ALERT_URLS: Apprise cannot use URL 2 (url#2)\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("serve", "--port", "99999"), "'--port': 99999 is not in the range"),
+        (("serve", "--test-clock", "tomorrow"), "'--test-clock': a time is written 2026-12-01T"),
+        (("serve", "--test-clock", "2026-12-01"), "'--test-clock': a time needs an offset"),
+        (("projections", "rebuild", "nothing"), "is not one of 'customers', 'incidents'"),
+        (("keys", "create", "x", "--scope", "all"), "'all' is not one of 'send', 'facts'"),
+    ],
+)
+def test_a_wrong_option_is_named(run: Command, words: tuple[str, ...], told: str) -> None:
+    done = run("dbname=none", *words)
+    assert done.exit_code == 2
+    assert told in done.stderr
+
+
+def test_help_cuts_no_sentence_off() -> None:
+    for words in ([], ["keys"], ["audit"], ["webhooks"], ["projections"], ["sends"]):
+        said = CliRunner().invoke(main, [*words, "--help"]).stdout
+        commands = said.partition("Commands:\n")[2]
+        assert commands
+        assert "..." not in commands
+
+
+def test_status_tells_a_pause_with_its_reason(run: Command, database: str) -> None:
+    async def pause() -> None:
+        async with engine_on(database) as engine:
+            call = CallPause("outreach", "the same mail again and again", "ann", SYSTEM)
+            assert (await engine.submit(call)).status == 200
+
+    assert run(database, "migrate").exit_code == 0
+    on = run(database, "status").output
+    assert re.search(r"^sending +on *$", on, re.MULTILINE)
+    asyncio.run(pause())
+    paused = run(database, "status").output
+    said = r"^sending +PAUSED outreach since 20[\d :-]+ by ann: the same mail again and again *$"
+    assert re.search(said, paused, re.MULTILINE)
+    for model in ("customers", "incidents", "invoices"):
+        assert re.search(rf"^{model} ", paused, re.MULTILINE)
+
+
+def test_keys_are_shown_once_and_listed_whole(run: Command, service: Service, name: str) -> None:
+    made = run(service.database, "keys", "create", name, "--scope", "send", "--scope", "facts")
+    key_id = made.stderr.split(":")[0]
+    assert made.stdout.startswith("slk_")
+    listed = run(service.database, "keys", "list", COLUMNS="80").stdout
+    assert key_id in listed
+    assert made.stdout.strip() not in listed
+    assert run(service.database, "keys", "revoke", key_id).output == f"{key_id} is revoked\n"
+    again = run(service.database, "keys", "revoke", key_id)
+    assert (again.exit_code, again.stderr) == (1, f"Error: there is no live key {key_id}\n")
+
+
+def test_a_rebuild_shows_its_progress(run: Command, service: Service) -> None:
+    done = run(service.database, "projections", "rebuild", "invoices")
+    assert done.exit_code == 0
+    assert "rebuilding invoices" in done.output
+    assert "100%" in done.output
+    assert done.output.endswith("invoices is rebuilt and live\n")

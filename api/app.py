@@ -100,6 +100,7 @@ def build_app(settings: Settings, conninfo: str, test_clock: bool) -> ASGIApp:
     for module in (audit, explain, timeline):
         app.include_router(module.router)
     app.include_router(facts.invoices)
+    app.include_router(people.customers)
     install_openapi(app)
     return HotPath(app, app.state, settings.max_body)
 

@@ -106,7 +106,7 @@ async def _move_test_clock(context: Context, body: TestClockRequest) -> Response
     return Response(to_json(content), media_type="application/json")
 
 
-@router.post("/jobs/{job}/lease", response_model=Lease, responses=documented(409))
+@router.post("/jobs/{job:text}/lease", response_model=Lease, responses=documented(409))
 async def take_lease(
     job: Id,
     body: LeaseRequest,
@@ -125,7 +125,7 @@ async def take_lease(
     return await answered_once(context, idempotency, caller, work)
 
 
-@router.delete("/jobs/{job}/lease", status_code=204, responses=documented(409))
+@router.delete("/jobs/{job:text}/lease", status_code=204, responses=documented(409))
 async def give_up_lease(
     job: Id,
     caller: Sender,

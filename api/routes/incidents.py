@@ -170,17 +170,18 @@ async def get_report(
 @router.post("/{incident_id}/close", response_model=IncidentState, responses=documented(404))
 async def close_incident(
     incident_id: Id,
-    body: CloseRequest,
     caller: Operator,
     context: CurrentContext,
+    body: CloseRequest | None = None,
     key_header: IdempotencyHeader = None,
 ) -> Response:
     """Close an incident: no further apologies. Closing it again changes nothing."""
+    asked = body or CloseRequest()
     path = f"/v1/incidents/{incident_id}/close"
-    idempotency = idempotency_of(caller, "POST", path, key_header, body)
+    idempotency = idempotency_of(caller, "POST", path, key_header, asked)
 
     async def work() -> Response:
-        command = CloseIncident(incident_id, body.by or caller.name, caller)
+        command = CloseIncident(incident_id, asked.by or caller.name, caller)
         answer = await context.engine.submit(command)
         if answer.status >= 400:
             return answer_response(answer)

@@ -19,26 +19,13 @@ from ledger.application.views import customer_view
 from projections.customers import open_breakers
 
 router = APIRouter(prefix="/v1", tags=["people"], route_class=GuardedRoute)
+customers = APIRouter(prefix="/v1/customers", tags=["people"], route_class=GuardedRoute)
+"""Ids such as acct/12 are ids too; so this comes after every other path below customers."""
 IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
 
 
-@router.get("/customers/{customer_id}", response_model=CustomerState, responses=documented(404))
-async def get_customer(
-    customer_id: CustomerId, caller: Auditor, context: CurrentContext
-) -> Response:
-    """A customer's breaker, windows, addresses and debts, as of now."""
-    customer, found = await context.reader.customer(customer_id)
-    if customer is None:
-        raise ProblemError("unknown_customer", f"customer {customer_id} is not known")
-    invoices = await context.reader.invoices_of(customer)
-    body = customer_view(customer, invoices, found.now, context.policy)
-    body["addresses"] = await context.reader.addresses(customer.addresses)
-    body["position"] = str(found.position)
-    return Response(to_json(body), media_type="application/json")
-
-
 @router.post(
-    "/customers/{customer_id}/breaker/reset", response_model=Written, responses=documented(404)
+    "/customers/{customer_id:text}/breaker/reset", response_model=Written, responses=documented(404)
 )
 async def reset_breaker(
     customer_id: CustomerId,
@@ -91,7 +78,9 @@ async def reset_breakers(
 
 
 @router.post(
-    "/customers/{customer_id}/addresses/release", response_model=Written, responses=documented(404)
+    "/customers/{customer_id:text}/addresses/release",
+    response_model=Written,
+    responses=documented(404),
 )
 async def release_addresses(
     customer_id: CustomerId,
@@ -109,3 +98,18 @@ async def release_addresses(
         return answer_response(await context.engine.submit(command))
 
     return await answered_once(context, idempotency, caller, work)
+
+
+@customers.get("/{customer_id:text}", response_model=CustomerState, responses=documented(404))
+async def get_customer(
+    customer_id: CustomerId, caller: Auditor, context: CurrentContext
+) -> Response:
+    """A customer's breaker, windows, addresses and debts, as of now."""
+    customer, found = await context.reader.customer(customer_id)
+    if customer is None:
+        raise ProblemError("unknown_customer", f"customer {customer_id} is not known")
+    invoices = await context.reader.invoices_of(customer)
+    body = customer_view(customer, invoices, found.now, context.policy)
+    body["addresses"] = await context.reader.addresses(customer.addresses)
+    body["position"] = str(found.position)
+    return Response(to_json(body), media_type="application/json")

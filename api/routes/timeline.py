@@ -29,7 +29,9 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 Cursor = Annotated[str | None, Query(max_length=500)]
 
 
-@router.get("/customers/{customer_id}/timeline", response_model=Timeline, responses=documented(404))
+@router.get(
+    "/customers/{customer_id:text}/timeline", response_model=Timeline, responses=documented(404)
+)
 async def customer_timeline(
     customer_id: Id,
     caller: Auditor,
@@ -50,7 +52,7 @@ async def customer_timeline(
 
 
 @router.get(
-    "/invoices/{invoice_id:path}/timeline", response_model=Timeline, responses=documented(404)
+    "/invoices/{invoice_id:text}/timeline", response_model=Timeline, responses=documented(404)
 )
 async def invoice_timeline(
     invoice_id: Id,

@@ -101,6 +101,11 @@ def test_an_incident_is_declared_listed_read_and_closed(service: Service) -> Non
     assert [i["state"] for i in items if i["incident_id"] == made["incident_id"]] == ["closed"]
 
 
+def test_an_incident_is_closed_without_a_body_by_the_key(service: Service) -> None:
+    closed = service.post(f"/v1/incidents/{declare(service)}/close").ok()
+    assert (closed["state"], closed["closed_by"]) == ("closed", "first")
+
+
 @pytest.mark.parametrize(
     "fields",
     [

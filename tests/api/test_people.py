@@ -142,3 +142,22 @@ def test_a_flood_of_400_gives_two_grants_and_one_page(service: Service, name: st
     assert codes == ["granted"] * 2 + ["cap_reached"] + ["breaker_open"] * 397
     assert len(service.alerts("breaker_opened", name)) == 1
     assert service.get(f"/v1/customers/{name}").ok()["windows"]["outreach_24h"]["used"] == 2
+
+
+def test_ids_with_slashes_are_ids_of_customers_and_jobs_too(service: Service, name: str) -> None:
+    customer, path = f"{name}/acct 1", f"/v1/customers/{name}%2Facct%201"
+    _flood(service, customer)
+    assert service.get(path).ok()["customer_id"] == customer
+    assert service.get(path).ok()["breaker"]["state"] == "open"
+    about = [item["about"]["customer_id"] for item in service.get(f"{path}/timeline").ok()["items"]]
+    assert set(about) == {customer}
+    reset = service.post(f"{path}/breaker/reset", {"reason": "known", "by": "ann"}).ok()
+    assert reset["result"] == "applied"
+    assert service.post(f"{path}/addresses/release", {"reason": "known"}).ok()
+    assert service.get(path).ok()["breaker"]["state"] == "closed"
+    service.get(f"{path}/nothing").no(404, "unknown_customer")
+
+    lease = {"holder": "a", "ttl_seconds": 60}
+    job = service.post(f"/v1/jobs/{name}%2Fdaily/lease", lease).ok()
+    assert job["job"] == f"{name}/daily"
+    service.call("DELETE", f"/v1/jobs/{name}%2Fdaily/lease").ok(204)

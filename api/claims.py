@@ -1,5 +1,6 @@
 """Claiming: one permit for each ready customer, and what an Idempotency-Key hears again."""
 
+from collections.abc import AsyncIterable
 from typing import Any
 
 import orjson
@@ -10,7 +11,7 @@ from api.decision_ids import DECISION_IDS
 from api.problems import ProblemError, problem_response
 from ledger.application.answers import Answer, to_json, with_address
 from ledger.application.permit_subjects import Reminder
-from ledger.application.ports import Need
+from ledger.application.ports import Need, StoreUnavailable
 from ledger.application.requests import BindAnswer, Caller, Idempotency, RequestPermit
 from ledger.domain.permit import State
 
@@ -21,13 +22,12 @@ _MOST_INVOICES = 100
 async def claim_permits(
     context: Context,
     caller: Caller,
-    groups: list[tuple[str, ...]],
+    slices: AsyncIterable[list[tuple[str, ...]]],
     stage: str | None,
     idempotency: Idempotency | None,
 ) -> Response:
     """Ask for a permit per group of invoices of one customer; the guards have the last word."""
-    commands = [_request(caller, invoices[:_MOST_INVOICES], stage) for invoices in groups]
-    answers = await context.engine.submit_all(commands)
+    answers = await _ask_in_slices(context, caller, slices, stage)
     granted = [answer for answer in answers if answer.status == 201]
     withheld = [_withheld(answer) for answer in answers if 400 <= answer.status < 500]
     if not granted and any(answer.status >= 500 for answer in answers):
@@ -37,6 +37,29 @@ async def claim_permits(
         await context.engine.submit(BindAnswer(idempotency, 200, to_json(ids), caller))
     position = max((a.position for a in answers), default=0) or context.engine.position
     return _response([answer.body for answer in granted], withheld, position, {})
+
+
+async def _ask_in_slices(
+    context: Context,
+    caller: Caller,
+    slices: AsyncIterable[list[tuple[str, ...]]],
+    stage: str | None,
+) -> list[Answer]:
+    """The answers up to the first slice that the store fails in: what was granted is told.
+
+    Raises StoreUnavailable where it fails before anything was granted.
+    """
+    answers: list[Answer] = []
+    try:
+        async for groups in slices:
+            commands = [_request(caller, invoices[:_MOST_INVOICES], stage) for invoices in groups]
+            answers += await context.engine.submit_all(commands)
+            if any(answer.status >= 500 for answer in answers):
+                break
+    except StoreUnavailable:
+        if not any(answer.status == 201 for answer in answers):
+            raise
+    return answers
 
 
 async def replay_claim(context: Context, idempotency: Idempotency) -> Response | None:

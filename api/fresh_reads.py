@@ -1,5 +1,6 @@
 """Read-your-writes: a query waits, bounded, until its read model has passed the log (D15)."""
 
+from collections.abc import Collection
 from typing import Annotated
 
 from fastapi import Query
@@ -33,8 +34,10 @@ async def log_has_reached(context: Context, after: str | None) -> None:
         raise ProblemError("stale", f"the log ends at {head}, before the position {after}")
 
 
-async def current_projection(context: Context, after: str | None) -> dict[str, str]:
-    """Wait until the read models are as far as the log was when the query arrived.
+async def current_projection(
+    context: Context, after: str | None, names: Collection[str] | None = None
+) -> dict[str, str]:
+    """Wait until these read models (None: all) are as far as the log was when the query arrived.
 
     Answers the header `Ledger-Stale` (seconds) where that takes too long; a query that names the
     position it must have seen gets 503 instead. Naming an earlier one asks for no older answer.
@@ -42,7 +45,7 @@ async def current_projection(context: Context, after: str | None) -> dict[str, s
     position = (await context.reader.load(Need())).position
     if after is not None:
         position = max(position, int(after))
-    behind = await context.projector.wait_for(position, context.settings.read_wait)
+    behind = await context.projector.wait_for(position, context.settings.read_wait, names)
     if behind <= 0:
         return {}
     if after is not None:

@@ -13,6 +13,9 @@ from ledger.domain.policy import Policy
 from projections.generations import entered
 from projections.statements import statement
 
+READ_MODELS = ("customers", "invoices")
+"""The read models that this query looks at."""
+
 
 class BadCursor(ValueError):
     """The cursor is not one that an earlier page answered with."""

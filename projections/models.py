@@ -5,7 +5,7 @@ from projections.incidents import INCIDENTS
 from projections.invoices import INVOICES
 from projections.read_model import ReadModel
 
-MODELS: dict[str, ReadModel] = {model.name: model for model in (CUSTOMERS, INCIDENTS, INVOICES)}
+MODELS: dict[str, ReadModel] = {model.name: model for model in (CUSTOMERS, INVOICES, INCIDENTS)}
 
 
 class UnknownReadModel(LookupError):

@@ -245,6 +245,7 @@ class Projector:
         for model in self._models:
             if model.name in found:
                 moved = await self._advance(connection, model) or moved
+                self._answer_waiters()
         self.rounds += 1
         self._last_round = stopwatch()
         if moved:

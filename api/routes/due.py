@@ -1,5 +1,8 @@
 """What is newly due, and permits for it in one call (contract: due, due/claim)."""
 
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query
@@ -19,9 +22,11 @@ from api.schemas.permits import ClaimAnswer, ClaimRequest
 from api.sweeping import let_lapse
 from ledger.application.answers import to_json
 from ledger.application.requests import Caller, Idempotency
-from projections.due import BadCursor, DueCustomer, DuePage, due
+from projections.due import READ_MODELS, BadCursor, DueCustomer, DuePage, due
 
 router = APIRouter(prefix="/v1/due", tags=["due"], route_class=GuardedRoute)
+_SLICE = 125
+"""So many customers of a claim are decided together."""
 IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
 
 
@@ -37,7 +42,7 @@ async def get_due(
 ) -> Response:
     """What is newly due, grouped by customer; those who cannot be mailed now say why."""
     _check_stage(context, stage)
-    headers = await current_projection(context, after)
+    headers = await current_projection(context, after, READ_MODELS)
     page = await _due(context, stage, limit, decode_text(cursor), ready)
     body = {
         "items": [_customer(customer) for customer in page.items],
@@ -73,10 +78,35 @@ async def _claim(
     context: Context, caller: Caller, asked: ClaimRequest, idempotency: Idempotency | None
 ) -> Response:
     await let_lapse(context)
-    await current_projection(context, None)
-    page = await _due(context, asked.stage, asked.limit, None, True)
-    groups = [tuple(i["invoice_id"] for i in customer.invoices) for customer in page.items]
-    return await claim_permits(context, caller, groups, asked.stage, idempotency)
+    await current_projection(context, None, READ_MODELS)
+    async with aclosing(_ready_groups(context, asked.stage, asked.limit)) as slices:
+        return await claim_permits(context, caller, slices, asked.stage, idempotency)
+
+
+async def _ready_groups(
+    context: Context, stage: str | None, limit: int
+) -> AsyncGenerator[list[tuple[str, ...]], None]:
+    """The due invoices of up to `limit` ready customers, a slice at a time.
+
+    The next slice is read while the one before is decided.
+    """
+    page = await _due(context, stage, min(limit, _SLICE), None, True)
+    while True:
+        limit -= len(page.items)
+        coming = None
+        if page.next is not None and limit > 0:
+            following = _due(context, stage, min(limit, _SLICE), page.next, True)
+            coming = asyncio.create_task(following)
+        try:
+            yield [tuple(i["invoice_id"] for i in customer.invoices) for customer in page.items]
+            if coming is None:
+                return
+            page = await coming
+        finally:
+            if coming is not None and not coming.done():
+                coming.cancel()
+                with suppress(asyncio.CancelledError):
+                    await coming
 
 
 async def _due(

@@ -52,6 +52,7 @@ class InvoiceStage:
     override: bool = False
     duplicate_code: str = "already_sent"
     _verdict: "Denial | Due | None" = None
+    _held: "tuple[Holder | None] | None" = None
 
     @property
     def name(self) -> str:
@@ -62,8 +63,14 @@ class InvoiceStage:
     def holder(self) -> Holder | None:
         """What is on record for the stage in this cycle, superseded ones aside.
 
-        A request that names no stage means none where nothing can be asked for at all.
+        A request that names no stage means none where nothing can be asked for at all. Several
+        guards ask, and nothing that it looks at changes in between.
         """
+        if self._held is None:
+            self._held = (self._holder(),)
+        return self._held[0]
+
+    def _holder(self) -> Holder | None:
         stage = self._asked()
         if self.wanted is None and money_obstacle(self.invoice, self.policy) is not None:
             return None

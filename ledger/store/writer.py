@@ -90,6 +90,7 @@ class PostgresWriter:
         self._last_hash = GENESIS
         self._open = False
         self._part: asyncio.Task[None] | None = None
+        self._cursor: AsyncClientCursor[Any] | None = None
         self._witness = witness or Witness()
         self._head = START
         self._compared = False
@@ -114,7 +115,7 @@ class PostgresWriter:
     async def _begin(self) -> Head:
         connection = await self._connected()
         async with self._answering(self._timeouts.lock + self._timeouts.connect):
-            cursor = AsyncClientCursor(connection)
+            cursor = self._cursor_of(connection)
             await cursor.execute(statement("log", "begin"))
             cursor.nextset()
             row = await cursor.fetchone()
@@ -179,7 +180,7 @@ class PostgresWriter:
         arguments, self._last_hash = encode_batch(batch, self._last_hash)
         batch.part_sent()
         await self._part_written()
-        cursor = AsyncClientCursor(self._required())
+        cursor = self._cursor_of(self._required())
         self._part = asyncio.create_task(self._write_part(cursor, arguments))
         # The task begins, and sends what the socket takes at once.
         await asyncio.sleep(0)
@@ -201,7 +202,7 @@ class PostgresWriter:
         connection = self._required()
         try:
             async with asyncio.timeout(self._timeouts.answer / 1000):
-                cursor = AsyncClientCursor(connection)
+                cursor = self._cursor_of(connection)
                 await cursor.execute(statement("log", "write"), arguments)
         except _REFUSED as error:
             raise StoreRefused(str(error)) from error
@@ -280,6 +281,12 @@ class PostgresWriter:
             raise StoreUnavailable(f"no connection: {type(error).__name__}") from error
         self._compared = False
         return self._connection
+
+    def _cursor_of(self, connection: AsyncConnection[Any]) -> AsyncClientCursor[Any]:
+        """The one cursor of the connection: to make one costs as much as to use it."""
+        if self._cursor is None or self._cursor.connection is not connection:
+            self._cursor = AsyncClientCursor(connection)
+        return self._cursor
 
     def _required(self) -> AsyncConnection[Any]:
         if self._connection is None:

@@ -167,6 +167,28 @@ def test_a_claim_takes_one_permit_per_ready_customer(
     assert claimer.post("/v1/due/claim").ok()["permits"] == []
 
 
+def test_a_claim_of_many_keeps_to_its_limit_and_to_the_order(
+    service: Service, claimer: Client, name: str
+) -> None:
+    """They are read and decided a slice of 125 at a time."""
+    names = [f"{name}-{number:03}" for number in range(260)]
+    open_ = {"currency": "USD", "total": 9_000, "amount_remaining": 9_000, "status": "open"}
+    facts = [
+        {
+            "id": each,
+            "source": "tests",
+            "type": "invoice.observed",
+            "data": {"invoice_id": each, "customer_id": each, "due_on": _ago(service, 4)} | open_,
+        }
+        for each in names
+    ]
+    service.post("/v1/facts", {"facts": facts}).ok()
+    first = claimer.post("/v1/due/claim", {"limit": 251}).ok()["permits"]
+    assert [permit["customer_id"] for permit in first] == names[:251]
+    rest = claimer.post("/v1/due/claim", {"limit": 251}).ok()["permits"]
+    assert [permit["customer_id"] for permit in rest] == names[251:]
+
+
 def test_claimed_permits_must_be_redeemed_whatever_the_key_says(
     service: Service, claimer: Client, name: str
 ) -> None:

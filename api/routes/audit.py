@@ -54,7 +54,7 @@ async def verify_log(
 
 
 @router.post(
-    "/customers/{customer_id}/erase", response_model=EraseAnswer, responses=documented(404)
+    "/customers/{customer_id:text}/erase", response_model=EraseAnswer, responses=documented(404)
 )
 async def erase(
     customer_id: Id,

@@ -18,7 +18,7 @@ from ledger.domain.invoice import Invoice
 from ledger.domain.permit import FREED, Item, Permit, State
 from ledger.domain.reasons import Denial
 from ledger.domain.stages import money_obstacle
-from ledger.domain.subjects import hold_obstacle
+from ledger.domain.subjects import hold_obstacle, in_flight_obstacle
 from ledger.domain.thread import Thread
 
 
@@ -202,9 +202,14 @@ def _item_overtaken(world: World, permit: Permit, item: Item) -> str | None:
         return "the amount owed changed"
     if invoice.standing.cycle != item.cycle or invoice.standing.starts_on != item.counts_from:
         return "the due date was changed"
-    if invoice.holds.binding(world.now, permit.kind) is not None:
-        return "the invoice was put on hold"
-    return None
+    if world.customer(invoice.customer_id) is not world.customer(permit.customer_id):
+        return "it has another owner"
+    denial = (
+        money_obstacle(invoice, world.policy)
+        or hold_obstacle(invoice, permit.kind, world.now)
+        or in_flight_obstacle(invoice, world.policy, world.now)
+    )
+    return denial.detail if denial is not None else None
 
 
 def _notice_overtaken(world: World, permit: Permit, invoice: Invoice) -> str | None:

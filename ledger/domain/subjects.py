@@ -86,7 +86,7 @@ class InvoiceStage:
             or money_obstacle(self.invoice, self.policy)
             or self._ladder()
             or hold_obstacle(self.invoice, "reminder", self.now)
-            or self._in_flight()
+            or in_flight_obstacle(self.invoice, self.policy, self.now)
             or self._rejected()
         )
 
@@ -140,16 +140,6 @@ class InvoiceStage:
                 "amount_changed", f"invoice {name} owes {standing.balance} minor units now"
             )
         return None
-
-    def _in_flight(self) -> Denial | None:
-        until = self.invoice.in_flight_until(timedelta(days=self.policy.payment_in_flight_days))
-        if until is None or until <= self.now:
-            return None
-        return Denial(
-            "payment_in_flight",
-            f"a payment of invoice {self.invoice.invoice_id} is pending",
-            available_at=until,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,6 +307,18 @@ def hold_obstacle(invoice: Invoice, kind: str, now: datetime) -> Denial | None:
         "on_hold",
         f"invoice {invoice.invoice_id} is on hold: {hold.reason}",
         available_at=hold.until,
+    )
+
+
+def in_flight_obstacle(invoice: Invoice, policy: Policy, now: datetime) -> Denial | None:
+    """The payment that may make a reminder needless, or None (design D7)."""
+    until = invoice.in_flight_until(timedelta(days=policy.payment_in_flight_days))
+    if until is None or until <= now:
+        return None
+    return Denial(
+        "payment_in_flight",
+        f"a payment of invoice {invoice.invoice_id} is pending",
+        available_at=until,
     )
 
 

@@ -156,6 +156,7 @@ def test_ids_with_slashes_are_ids_of_customers_and_jobs_too(service: Service, na
     assert service.post(f"{path}/addresses/release", {"reason": "known"}).ok()
     assert service.get(path).ok()["breaker"]["state"] == "closed"
     service.get(f"{path}/nothing").no(404, "unknown_customer")
+    assert service.post(f"{path}/erase").ok()["customer_id"] == customer
 
     lease = {"holder": "a", "ttl_seconds": 60}
     job = service.post(f"/v1/jobs/{name}%2Fdaily/lease", lease).ok()

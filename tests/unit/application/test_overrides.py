@@ -165,3 +165,22 @@ def test_a_repeat_of_one_report_records_the_other_that_is_new() -> None:
 def test_an_action_that_expired_unnoticed_may_be_carried_out_for_somebody_else() -> None:
     scenario = given(notification(by=OPERATOR, override="op-1"), minutes(10))
     scenario.when(notification(customer="cus_2", by=OPERATOR, override="op-1")).granted_now()
+
+
+@pytest.mark.parametrize(
+    "since",
+    [
+        invoice(status="void"),
+        invoice(status="uncollectible"),
+        paid(100, state="pending"),
+        invoice(customer="cus_2"),
+    ],
+    ids=["voided", "written off", "a payment in flight", "another owner"],
+)
+def test_a_repeat_is_taken_back_by_what_takes_back_a_first_reminder(since: Any) -> None:
+    """A repeat has no record of its own on the invoice that could say so."""
+    first = given(at("2026-12-04T08:00Z"), invoice(), reminder(stage="day-3")).when(minutes(1))
+    first.when(since, redeem()).then(status=409, code="revoked")
+    repeat = sent_on_day_three().when(minutes(30), again(), minutes(1))
+    repeat.when(since, redeem(by=OPERATOR)).then(status=409, code="revoked")
+    assert repeat.permit("$2").state == "revoked"

@@ -11,7 +11,7 @@ PYTEST_WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-PACKAGES := ledger projections api
+PACKAGES := ledger projections api bench
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

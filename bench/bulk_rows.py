@@ -8,7 +8,7 @@ from bench.fill import Client, Teller
 from bench.handwritten import Handwritten
 from bench.ratio import Comparison, Sample
 from bench.servers import Server
-from bench.stand import Stand
+from bench.stand import Stand, Take
 
 _PER_CALL = 500
 _CONNECTIONS = 4
@@ -18,7 +18,15 @@ _CLAIM_SECONDS = 60.0
 
 def batch(stand: Stand) -> Comparison:
     """`POST /v1/permits/batch`: reminders for distinct invoices, 500 a call, 4 connections."""
-    by_hand = stand.once(Handwritten)
+    return _batch(stand, stand.once(Handwritten).by_psycopg)
+
+
+def batch_pgbench(stand: Stand) -> Comparison:
+    """The same against pgbench."""
+    return _batch(stand, stand.once(Handwritten).by_pgbench)
+
+
+def _batch(stand: Stand, by_hand: Take) -> Comparison:
     count = stand.pace.size(20_000, 4_000)
 
     def ours(_: int) -> Sample:
@@ -26,12 +34,12 @@ def batch(stand: Stand) -> Comparison:
         stand.teller.invoices(first, count)
         return _batches(stand, stand.ledger, first, count)
 
-    return stand.alternate(ours, by_hand.take, (by_hand.note,))
+    return stand.alternate(ours, by_hand)
 
 
 def claim(stand: Stand) -> Comparison:
     """`POST /v1/due/claim`, 500 customers a call, one connection: permits granted."""
-    by_hand = stand.once(Handwritten)
+    by_hand = stand.once(Handwritten).by_psycopg
     count = stand.pace.size(10_000, 2_000)
     with stand.own_ledger() as server:
         teller = Teller(server.url, server.key)
@@ -40,7 +48,7 @@ def claim(stand: Stand) -> Comparison:
             teller.invoices(stand.numbers(count), count)
             return _claims(stand, server, count)
 
-        return stand.alternate(ours, by_hand.take, (by_hand.note,))
+        return stand.alternate(ours, by_hand)
 
 
 def reminders(first: int, count: int) -> bytes:

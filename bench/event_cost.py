@@ -6,7 +6,8 @@ from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from statistics import median
-from uuid import uuid4
+from typing import Any
+from uuid import UUID, uuid4
 
 from ledger.application.clock import stopwatch
 from ledger.application.ports import Batch
@@ -56,9 +57,11 @@ async def _seconds(writer: PostgresWriter, events: int) -> float:
     return stopwatch() - started
 
 
-def _maker(batch: Batch) -> Callable[..., Invoice.ReminderPermitted]:
-    def make(originator_id: object, version: int) -> Invoice.ReminderPermitted:
-        return Invoice.ReminderPermitted(
+def _maker(batch: Batch) -> Callable[[UUID, int], Any]:
+    event: Any = Invoice.ReminderPermitted
+
+    def make(originator_id: UUID, version: int) -> Any:
+        return event(
             originator_id=originator_id,
             originator_version=version,
             timestamp=batch.head.now,

@@ -1,7 +1,8 @@
 """The baseline for many decisions at once: one hand-written transaction per send, 32 connections.
 
 Lock the customer's row, count the last 24 hours, insert on conflict do nothing, commit. Run by
-pgbench (C, prepared statements) and by psycopg (asyncio); the faster of the two is the baseline.
+psycopg (asyncio), as a service written by hand would, and by pgbench (C, prepared statements, no
+service at all), which shows what the database alone can do.
 """
 
 import asyncio
@@ -10,7 +11,7 @@ import re
 import shutil
 import subprocess
 import time
-from functools import cached_property
+from collections.abc import Callable
 
 import psycopg
 from psycopg import AsyncConnection
@@ -33,34 +34,21 @@ class Handwritten:
         with psycopg.connect(self._conninfo, autocommit=True) as connection:
             connection.execute((_FOLDER / "schema.sql").read_bytes())
 
-    @cached_property
-    def rates(self) -> dict[str, float]:
-        """Sends per second of each client, in a short trial."""
-        seconds = self._stand.pace.size(3, 1)
-        found = {"psycopg": asyncio.run(_by_psycopg(self._conninfo, seconds))}
-        if shutil.which("pgbench"):
-            found["pgbench"] = _by_pgbench(self._conninfo, seconds)
-        return found
+    def by_psycopg(self, _: int) -> Sample:
+        """Sends per second of an asyncio program with psycopg."""
+        return self._sample(lambda seconds: asyncio.run(_by_psycopg(self._conninfo, seconds)))
 
-    @property
-    def note(self) -> str:
-        """Which client was the faster one."""
-        rates = ", ".join(f"{name} {rate:,.0f}/s" for name, rate in self.rates.items())
-        return f"baseline by {self._faster} (trial: {rates})"
+    def by_pgbench(self, _: int) -> Sample:
+        """Sends per second of pgbench. Raises RuntimeError where it is missing or fails."""
+        if shutil.which("pgbench") is None:
+            raise RuntimeError("pgbench is not installed (it comes with the server's packages)")
+        return self._sample(lambda seconds: _by_pgbench(self._conninfo, seconds))
 
-    def take(self, _: int) -> Sample:
-        """Sends per second by the faster client."""
+    def _sample(self, run: Callable[[int], float]) -> Sample:
         seconds = self._stand.pace.seconds
         with self._stand.counted(None, postgres=True) as cost:
-            if self._faster == "pgbench":
-                rate = _by_pgbench(self._conninfo, seconds)
-            else:
-                rate = asyncio.run(_by_psycopg(self._conninfo, seconds))
+            rate = run(seconds)
         return cost.sample(rate, int(rate * seconds))
-
-    @property
-    def _faster(self) -> str:
-        return max(self.rates, key=lambda name: self.rates[name])
 
 
 def _by_pgbench(conninfo: str, seconds: int) -> float:

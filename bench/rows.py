@@ -8,7 +8,8 @@ from bench.ratio import Comparison, Goal
 from bench.stand import Stand
 
 EMPTY = "an empty FastAPI endpoint, same models and server settings"
-BY_HAND = "hand-written SQL, one transaction per send, 32 connections"
+BY_HAND = "hand-written SQL by psycopg, one transaction per send, 32 connections"
+BY_PGBENCH = "the same SQL by pgbench, no service around it"
 
 AS_FAST = Goal(must=0.50, aim=0.75, more=True)
 NO_SLOWER = Goal(must=1.5, aim=1.1, more=False)
@@ -40,6 +41,7 @@ ROWS: tuple[Row, ...] = (
         permit_rows.latency,
     ),
     Row("batch", "permits/batch, 500 a call", BY_HAND, "1/s", BULK, bulk_rows.batch),
+    Row("batch-pgbench", "batch against pgbench", BY_PGBENCH, "1/s", BULK, bulk_rows.batch_pgbench),
     Row("claim", "due/claim, 500 a call", BY_HAND, "1/s", BULK, bulk_rows.claim),
     Row(
         "denials",

@@ -88,17 +88,21 @@ async def _ready_groups(
 ) -> AsyncGenerator[list[tuple[str, ...]], None]:
     """The due invoices of up to `limit` ready customers, a slice at a time.
 
-    The next slice is read while the one before is decided.
+    The next slice is read while the one before is decided. Who has more due than one mail may name
+    can be in a later slice again; one claim makes one mail for them all the same.
     """
     page = await _due(context, stage, min(limit, _SLICE), None, True)
+    seen: set[str] = set()
     while True:
-        limit -= len(page.items)
+        fresh = [customer for customer in page.items if customer.customer_id not in seen]
+        seen.update(customer.customer_id for customer in fresh)
+        limit -= len(fresh)
         coming = None
         if page.next is not None and limit > 0:
             following = _due(context, stage, min(limit, _SLICE), page.next, True)
             coming = asyncio.create_task(following)
         try:
-            yield [tuple(i["invoice_id"] for i in customer.invoices) for customer in page.items]
+            yield [tuple(i["invoice_id"] for i in customer.invoices) for customer in fresh]
             if coming is None:
                 return
             page = await coming

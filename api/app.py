@@ -42,6 +42,7 @@ from ledger.application.engine import Engine, Limits
 from ledger.application.world import Identity
 from ledger.store.connections import Connections
 from ledger.store.reader import LedgerReader
+from ledger.store.twins import Twins
 from ledger.store.witness import Witness
 from ledger.store.writer import PostgresWriter
 from projections.projector import Projector
@@ -133,6 +134,7 @@ def build_context(
         supervisor=supervisor,
         intake=intake,
         refresher=Refresher(intake, connections, settings.apis, policy),
+        twins=Twins(conninfo),
         test_clock=test_clock,
         conninfo=conninfo,
     )

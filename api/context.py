@@ -1,6 +1,5 @@
 """What the endpoints share in one process: engine, reader, projector, pager and keys."""
 
-import asyncio
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,6 +20,7 @@ from ledger.domain.policy import Policy
 from ledger.store.connections import Connections
 from ledger.store.keys import find_key
 from ledger.store.reader import LedgerReader
+from ledger.store.twins import Twins
 from ledger.store.writer import PostgresWriter
 from projections.projector import Projector
 
@@ -65,14 +65,6 @@ class KeyRing:
 
 
 @dataclass
-class Twins:
-    """The requests of one Idempotency-Key that are here now: one runs, the others wait."""
-
-    alone: asyncio.Lock = field(default_factory=asyncio.Lock)
-    here: int = 0
-
-
-@dataclass
 class Context:
     """One process's parts; made at start-up, kept on `app.state`."""
 
@@ -90,9 +82,9 @@ class Context:
     supervisor: Supervisor
     intake: Intake
     refresher: Refresher
+    twins: Twins
     test_clock: bool
     conninfo: str = field(repr=False, default="")
-    twins: dict[bytes, Twins] = field(default_factory=dict)
     draining: bool = False
 
     def in_background(self, work: Coroutine[Any, Any, Any], name: str) -> None:
@@ -100,8 +92,9 @@ class Context:
         self.supervisor.once(name, work)
 
     async def close(self) -> None:
-        """Close the writer's connection."""
+        """Close the connections of the writer and of what keeps twins apart."""
         await self.writer.close()
+        await self.twins.close()
 
     async def now(self) -> datetime:
         """The ledger's time (UTC)."""

@@ -1,12 +1,11 @@
 """Idempotency-Key: scope and fingerprint of a request, and stored answers of writes (contract)."""
 
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 
 from fastapi.responses import Response
 
-from api.context import Context, Twins
+from api.context import Context
 from api.problems import ProblemError, problem_response
 from api.schemas.fields import Body
 from ledger.application.ports import Need
@@ -67,7 +66,7 @@ async def answered_once(
     """
     if idempotency is None:
         return await work()
-    async with no_twin(context, idempotency):
+    async with context.twins.alone(idempotency.scope):
         stored = await _stored(context, idempotency)
         if stored is not None:
             return stored
@@ -76,20 +75,6 @@ async def answered_once(
             body = kept(bytes(response.body))
             await context.engine.submit(BindAnswer(idempotency, response.status_code, body, caller))
         return response
-
-
-@asynccontextmanager
-async def no_twin(context: Context, idempotency: Idempotency) -> AsyncIterator[None]:
-    """Waits until no request of the same key is running in this process."""
-    twins = context.twins.setdefault(idempotency.scope, Twins())
-    twins.here += 1
-    try:
-        async with twins.alone:
-            yield
-    finally:
-        twins.here -= 1
-        if not twins.here:
-            del context.twins[idempotency.scope]
 
 
 async def _stored(context: Context, idempotency: Idempotency) -> Response | None:

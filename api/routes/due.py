@@ -13,7 +13,7 @@ from api.claims import claim_permits, replay_claim
 from api.context import Context
 from api.fresh_reads import After, current_projection
 from api.guarded_route import GuardedRoute
-from api.idempotency import idempotency_of, no_twin
+from api.idempotency import idempotency_of
 from api.paging_cursor import decode_text, encode_text
 from api.problems import ProblemError, documented
 from api.schemas.fields import Id
@@ -69,7 +69,7 @@ async def claim(
     idempotency = idempotency_of(caller, "POST", "/v1/due/claim", key_header, asked)
     if idempotency is None:
         return await _claim(context, caller, asked, None)
-    async with no_twin(context, idempotency):
+    async with context.twins.alone(idempotency.scope):
         replayed = await replay_claim(context, idempotency)
         return replayed or await _claim(context, caller, asked, idempotency)
 

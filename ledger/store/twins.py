@@ -1,0 +1,107 @@
+"""Requests of one Idempotency-Key, one at a time, over all processes that serve the ledger."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection
+
+from ledger.application.clock import stopwatch
+from ledger.application.ports import StoreUnavailable
+from ledger.store.statements import statement
+
+_LOOK_AGAIN_SECONDS = 0.02
+_OPTIONS = "-c statement_timeout=5000 -c timezone=UTC -c jit=off"
+
+
+@dataclass(slots=True)
+class _Here:
+    """Those of one key that are in this process: one runs, the others wait."""
+
+    alone: asyncio.Lock = field(default_factory=asyncio.Lock)
+    count: int = 0
+
+
+class Twins:
+    """Lets the next request of a key in once the one before has been answered.
+
+    Within a process by a lock in memory; between processes by an advisory lock of the database,
+    taken without waiting for it, so that one connection serves them all. Should that connection be
+    lost, so are its locks, and a twin elsewhere may begin before the first has ended.
+    """
+
+    def __init__(self, conninfo: str, patience: float = 30.0) -> None:
+        self._conninfo = conninfo
+        self._patience = patience
+        self._here: dict[bytes, _Here] = {}
+        self._connection: AsyncConnection[Any] | None = None
+        self._using = asyncio.Lock()
+
+    @asynccontextmanager
+    async def alone(self, scope: bytes) -> AsyncIterator[None]:
+        """Wait, at most `patience` seconds, until no other request of that scope is running.
+
+        Raises StoreUnavailable where it takes longer, or the database does not answer.
+        """
+        here = self._here.setdefault(scope, _Here())
+        here.count += 1
+        try:
+            async with here.alone:
+                await self._take(scope)
+                try:
+                    yield
+                finally:
+                    with suppress(StoreUnavailable):
+                        await self._asked("give_back", scope)
+        finally:
+            here.count -= 1
+            if not here.count:
+                del self._here[scope]
+
+    async def close(self) -> None:
+        """Close the connection, and so give back what is still held."""
+        async with self._using:
+            await self._drop()
+
+    async def _take(self, scope: bytes) -> None:
+        give_up = stopwatch() + self._patience
+        while not await self._asked("take", scope):
+            if stopwatch() >= give_up:
+                raise StoreUnavailable("the same request is still running")
+            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+
+    async def _asked(self, name: str, scope: bytes) -> bool:
+        number = int.from_bytes(scope[:8], "big", signed=True)
+        async with self._using:
+            try:
+                connection = await self._connected()
+                cursor = await connection.execute(statement("twins", name), {"number": number})
+                row = await cursor.fetchone()
+            except (psycopg.Error, OSError) as error:
+                await self._drop()
+                raise StoreUnavailable(type(error).__name__) from error
+            except asyncio.CancelledError:
+                # Taken or given back, nobody knows: a lock that stayed would never be given back.
+                await self._drop()
+                raise
+        return bool(row and row[0])
+
+    async def _connected(self) -> AsyncConnection[Any]:
+        if self._connection is None or self._connection.closed:
+            self._connection = await AsyncConnection.connect(
+                self._conninfo,
+                autocommit=True,
+                connect_timeout=5,
+                application_name="send-ledger twins",
+                options=_OPTIONS,
+            )
+        return self._connection
+
+    async def _drop(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(psycopg.Error, OSError):
+                await connection.close()

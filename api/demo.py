@@ -22,6 +22,7 @@ _SECRET = "whsec_demo"
 _START = datetime.fromisoformat("2019-06-09T07:00:00+00:00")
 _FIRST_INVOICE, _FIRST_AMOUNT = "in_1EjKuzHuGUuNWDDZmFUP3FxU", 3000
 _SECOND_INVOICE = "in_example_0001"
+_OPEN_INVOICE = "INV-TRY"
 _FLOOD = 400
 
 
@@ -38,6 +39,7 @@ class Story:
         self._paid_and_reopened()
         self._mostly_paid()
         self._flood()
+        self._leave_one_due()
 
     def _two_pollers(self) -> None:
         self._say("1. Two pollers ask twice a day, from day 1 to day 15 past due")
@@ -107,6 +109,19 @@ class Story:
         _, alerts = self.client.call("GET", "/v1/alerts?kind=breaker_opened")
         mine = [a for a in alerts["items"] if a["customer_id"] == "cus_flooded"]
         self._say(f"   {grants} grants, breaker {customer['breaker']['state']}, {len(mine)} alert")
+
+    def _leave_one_due(self) -> None:
+        """An invoice that nobody has asked for yet, for whoever reads the story to try."""
+        snapshot = {
+            "customer_id": "cus_try",
+            "email": "pat@example.com",
+            "currency": "USD",
+            "total": 12_000,
+            "amount_remaining": 12_000,
+            "status": "open",
+            "due_on": "2026-11-20",
+        }
+        self.client.call("PUT", f"/v1/invoices/{_OPEN_INVOICE}", snapshot)
 
     def _poll(self, at: datetime, poller: str, invoice_id: str = "") -> list[str]:
         """One run of a poller: claim what is due, redeem, send, report; what was granted."""
@@ -197,13 +212,16 @@ def run_demo(port: int, once: bool) -> None:
 
 def _say_what_to_try(console: Console, client: DemoClient) -> None:
     url, header = client.url, f'-H "Authorization: Bearer {client.key}"'
-    ask = '{"kind": "reminder", "invoices": ["in_example_0001"]}'
+    ask = f'{{"kind": "reminder", "invoices": ["{_OPEN_INVOICE}"]}}'
     lines = (
         "",
-        "It serves on; stop it with Ctrl-C. Try:",
+        "It serves on; stop it with Ctrl-C. Try what is due, ask for it twice (yes, then no), and",
+        "look at the customer whose breaker is open:",
         f"  curl -s {header} {url}/v1/due",
-        f"  curl -s {header} {url}/v1/customers/cus_flooded",
         f"  curl -s {header} -H 'Content-Type: application/json' -d '{ask}' {url}/v1/permits",
+        f"  curl -s {header} {url}/v1/customers/cus_flooded",
+        "",
+        f"All calls: {url}/docs    A ledger of your own: send-ledger serve (see README.md)",
     )
     for line in lines:
         console.print(line, markup=False, soft_wrap=True)

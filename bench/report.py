@@ -10,7 +10,7 @@ from typing import Any, Literal
 from rich.console import Console
 from rich.table import Table
 
-from bench.ratio import Comparison, Spread, Verdict
+from bench.ratio import Comparison, Goal, Spread, Verdict
 from bench.rows import Row
 from bench.stand import Pace
 
@@ -34,9 +34,10 @@ class Result:
         """What the median ratio is worth."""
         if self.comparison is None:
             return "failed"
-        if self.quick and not self.row.judged_when_quick:
+        goal = self.row.goal
+        if goal is None or (self.quick and not self.row.judged_when_quick):
             return "not judged"
-        return self.row.goal.verdict(self.comparison.ratio.middle)
+        return goal.verdict(self.comparison.ratio.middle)
 
 
 def as_json(result: Result) -> dict[str, Any]:
@@ -47,9 +48,9 @@ def as_json(result: Result) -> dict[str, Any]:
         "what": result.row.what,
         "baseline_is": result.row.baseline,
         "unit": result.row.unit,
-        "must_reach": goal.must,
-        "aim": goal.aim,
-        "better": "more" if goal.more else "less",
+        "must_reach": goal.must if goal else None,
+        "aim": goal.aim if goal else None,
+        "better": "less" if goal and not goal.more else "more",
         "verdict": result.verdict,
         "mode": "quick" if result.quick else "full",
         "measured_at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -97,8 +98,7 @@ def show(console: Console, results: Sequence[Result], pace: Pace) -> None:
     costs = _table("CPU s per 1,000", "ours", "PostgreSQL", "after", "baseline", "its PG", "ratio")
     for result in results:
         comparison, goal = result.comparison, result.row.goal
-        sign = "≥" if goal.more else "≤"
-        bounds = (f"{sign} {goal.must:g}", f"{sign} {goal.aim:g}", _coloured(result.verdict))
+        bounds = (*_bounds(goal), _coloured(result.verdict))
         if comparison is None:
             ratios.add_row(result.row.what, "", "", "", *bounds)
             continue
@@ -148,6 +148,13 @@ def show_told(console: Console, rows: Sequence[dict[str, Any]]) -> None:
 
 
 _COSTS = ("cpu_service", "cpu_postgres", "cpu_after")
+
+
+def _bounds(goal: Goal | None) -> tuple[str, str]:
+    if goal is None:
+        return "", ""
+    sign = "≥" if goal.more else "≤"
+    return f"{sign} {goal.must:g}", f"{sign} {goal.aim:g}"
 
 
 def _table(*columns: str) -> Table:

@@ -64,12 +64,16 @@ def revoke_rival(world: World, outcome: Outcome, permit_id: str | None, sent: Pe
     """Revoke the live permit of a send key whose mail turned out to be sent already (D6).
 
     One that names further sends and may have been handed over becomes unknown instead: to free
-    those would let them out twice.
+    those would let them out twice. One whose time is up has lapsed, whether it was visited or not.
     """
     if permit_id is None or permit_id == sent.permit_id:
         return
     rival = world.permit(permit_id)
     if rival is None or not rival.live or any(p.permit_id == permit_id for p in outcome.permits):
+        return
+    lapsed = rival.lapsed_state(world.now)
+    if lapsed is not None:
+        settle(world, outcome, rival, lapsed, "not settled by its send_by")
         return
     others = _sends_of(rival) - _sends_of(sent)
     alone = len(others) <= (0 if _sends_of(sent) else 1)

@@ -192,3 +192,9 @@ def test_a_reply_taken_back_in_time_does_not_count() -> None:
     for number in range(4):
         name = f"<next-{number}@x>"
         scenario.when(message(name), reply(name)).granted_now()
+
+
+def test_a_second_try_whose_time_was_up_has_expired_whoever_looks_first() -> None:
+    scenario = given(message(), reply(), minutes(10), reply(), minutes(10), report(permit="$1"))
+    assert scenario.permit("$2").state == "expired"
+    scenario.when(redeem("$2")).then(status=409, code="expired")

@@ -5,7 +5,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ledger.application.effects import Contact, Ids, Outcome
-from ledger.application.facts.addresses import customer_of_address, ensure_customer
+from ledger.application.facts.addresses import (
+    claim_address,
+    customer_of_address,
+    ensure_customer,
+)
 from ledger.application.facts.mail import message_named, start_thread
 from ledger.application.lanes import lane_of
 from ledger.application.named_sends import holder_of, key_for, names_of
@@ -309,7 +313,11 @@ def _named(
 def _for_customer(
     world: World, command: RequestPermit, customer_id: str | None, to: Address | None
 ) -> Ask | Denial:
-    """An ask for a customer who is named, or known by the address alone (design D9)."""
+    """An ask for a customer who is named, or known by the address alone (design D9).
+
+    Who is named beside an address has it from the grant on; if somebody was known by it, the two
+    are judged as the one that they would be.
+    """
     setup = Outcome()
     if customer_id is None:
         if to is None:
@@ -318,6 +326,8 @@ def _for_customer(
         customer = world.customer(customer_id)
     else:
         customer = ensure_customer(world, setup, customer_id)
+        if to is not None:
+            customer = claim_address(world, setup, customer_id, to)
     if to is not None:
         setup.contacts.append(Contact(customer_id, to))
     owner = customer.customer_id if customer else customer_id

@@ -7,6 +7,7 @@ from typing import Any
 from ledger.application import operations, redeeming
 from ledger.application.effects import Outcome, denied, ids_of
 from ledger.application.facts import apply_fact
+from ledger.application.facts.addresses import owner_of_named
 from ledger.application.facts.mail import lapsed_by_fact
 from ledger.application.permit_subjects import (
     ApologyRequest,
@@ -155,6 +156,9 @@ def _customers(world: World, command: RequestPermit) -> list[Customer]:
     if not ids and isinstance(subject, Notification | Digest | FollowUp | IntentMessage):
         if subject.customer_id is not None:
             ids = [subject.customer_id]
+            if subject.to is not None:
+                owner = owner_of_named(world, subject.customer_id, subject.to)
+                ids += [owner] if owner is not None else []
         elif subject.to is not None:
             claimed = world.name("address", subject.to.fingerprint)
             ids = [claimed or customer_known_by(subject.to)]

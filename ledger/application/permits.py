@@ -6,6 +6,7 @@ from ledger.application.effects import Alert, Outcome, denied
 from ledger.application.granting import grant
 from ledger.application.requests import RequestPermit
 from ledger.application.world import World
+from ledger.domain.customer import Customer
 from ledger.domain.guards import Case, judge_customer, judge_subject
 from ledger.domain.reasons import Denial
 from ledger.domain.thread import Thread
@@ -14,7 +15,8 @@ from ledger.domain.thread import Thread
 def request_permit(world: World, command: RequestPermit) -> Outcome:
     """Grant the send at most once, or say why not.
 
-    A denial changes nothing but an opening breaker and a tripped loop guard.
+    A denial changes nothing but an opening breaker, whose customer may be two who turn out to be
+    one, and a tripped loop guard.
     """
     refused = key_obstacle(world, command)
     if refused is not None:
@@ -69,6 +71,7 @@ def _deny(
     if ask.lists_withheld and withheld:
         outcome.body["withheld"] = withheld_items(withheld)
     if denial.opens_breaker is not None and ask.case.customer is not None:
+        _merge_first(outcome, ask.setup)
         open_breaker(outcome, ask.case.customer, denial.opens_breaker, denial.detail)
     if denial.trips_loop_guard and ask.case.thread is not None:
         _trip_loop_guard(outcome, ask.case, denial)
@@ -78,6 +81,15 @@ def _deny(
         if holder is not None and holder.idempotency is not None and holder.idempotency != mine:
             outcome.warnings.append("idempotency-key-changes")
     return outcome
+
+
+def _merge_first(outcome: Outcome, setup: Outcome) -> None:
+    """A cap that two customers reach together closes both: they are one, as a grant makes them."""
+    merging = (Customer.MergedInto, Customer.Absorbed)
+    if any(change.event in merging for change in setup.changes):
+        wanted = (Customer.Created, *merging)
+        outcome.changes.extend(c for c in setup.changes if c.event in wanted)
+        outcome.names.extend(setup.names)
 
 
 def withheld_items(withheld: dict[str, Denial]) -> list[dict[str, object]]:

@@ -110,18 +110,23 @@ class Walk:
             if isinstance(thread, Thread):
                 self._customer(thread.customer_id)
                 return
-        customer_id = subject.customer_id
-        if customer_id is None and subject.to is not None:
-            self._name("address", subject.to.fingerprint)
-            customer_id = customer_known_by(subject.to)
+        customer_id, owner_id = subject.customer_id, None
+        if subject.to is not None and not self._has(customer_id, subject.to):
+            owner_id = self._owner_of(subject.to)
+            customer_id = customer_id or owner_id or customer_known_by(subject.to)
         if customer_id is None:
             return
         self._customer(customer_id)
         if isinstance(subject, Notification | Digest):
-            found = self._aggregates.get(aggregate_id("customer", customer_id))
-            customer = found if isinstance(found, Customer) else None
-            for name in names_of(customer, customer_id, key_for(subject)):
-                self._name("send", name)
+            self._sends(subject, customer_id)
+            if owner_id is not None and owner_id != customer_id:
+                self._sends(subject, owner_id)
+
+    def _sends(self, subject: Notification | Digest, customer_id: str) -> None:
+        found = self._aggregates.get(aggregate_id("customer", customer_id))
+        customer = found if isinstance(found, Customer) else None
+        for name in names_of(customer, customer_id, key_for(subject)):
+            self._name("send", name)
 
     def _fact(self, fact: Fact) -> None:
         data = fact.data
@@ -210,7 +215,22 @@ class Walk:
 
     def _claims(self, addresses: tuple[Address, ...]) -> None:
         for address in addresses:
-            self._name("address", address.fingerprint)
+            self._owner_of(address)
+
+    def _owner_of(self, address: Address) -> str | None:
+        """Whose address it is, once that is known."""
+        self._name("address", address.fingerprint)
+        owner_id = self._world.names.get(("address", address.fingerprint))
+        if owner_id is not None:
+            self._customer(owner_id)
+        return owner_id
+
+    def _has(self, customer_id: str | None, address: Address) -> bool:
+        """Is the address one of the customer's, as far as is loaded? Then nobody else is asked."""
+        if customer_id is None:
+            return False
+        found = self._aggregates.get(aggregate_id("customer", customer_id))
+        return isinstance(found, Customer) and address.fingerprint in found.addresses
 
     def _aggregate(self, kind: str, external_id: str) -> Aggregate | None:
         id_ = aggregate_id(kind, external_id)

@@ -1,6 +1,6 @@
 """Addresses and the customers they belong to: first claim wins, shared ones raise an alert (D9)."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from ledger.application.effects import Alert, Contact, NameClaim, Outcome
 from ledger.application.fact_data import Unset
@@ -8,6 +8,9 @@ from ledger.application.facts.merging import merge
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.identity import Address, customer_known_by, known_by_address
+
+_BEFORE_ALL_NEWS = datetime(1970, 1, 1, tzinfo=UTC)
+"""When the addresses of a customer were told whom nobody has told any of."""
 
 
 def ensure_customer(world: World, outcome: Outcome, customer_id: str) -> Customer | None:
@@ -37,6 +40,74 @@ def customer_of_address(world: World, outcome: Outcome, address: Address) -> str
         observed_at=world.now,
     )
     return customer_id
+
+
+def claim_address(
+    world: World, outcome: Outcome, customer_id: str, address: Address
+) -> Customer | None:
+    """Somebody named the address beside the customer: it is theirs, unless it is another's (D9).
+
+    Answers with the customer as they will be, None if they are new. The address goes behind those
+    that the billing system tells of, and makes none of its news stale.
+    """
+    customer = world.customer(customer_id)
+    owner_id = owner_of_named(world, customer_id, address)
+    if owner_id is not None:
+        owner = world.customer(owner_id)
+        united = unite(world, outcome, customer_id, owner) if owner is not None else None
+        if united is not None:
+            claim = NameClaim("address", address.fingerprint, united.customer_id, replaces=True)
+            outcome.names.append(claim)
+            return united
+        if owner is not None and owner is not customer:
+            _alert_shared(outcome, owner.customer_id, customer_id, address)
+        return customer
+    known = customer.addresses if customer is not None else ()
+    if address.fingerprint in known:
+        return customer
+    newest = customer.addresses_observed_at if customer is not None else None
+    if customer is not None:
+        customer_id = customer.customer_id
+    outcome.names.append(NameClaim("address", address.fingerprint, customer_id))
+    outcome.contacts.append(Contact(customer_id, address))
+    outcome.change(
+        "customer",
+        customer_id,
+        Customer.AddressesObserved,
+        fingerprints=(*known, address.fingerprint),
+        observed_at=newest or _BEFORE_ALL_NEWS,
+    )
+    return customer
+
+
+def owner_of_named(world: World, customer_id: str, address: Address) -> str | None:
+    """Whose an address is that was named beside a customer; not looked up if known as theirs."""
+    customer = world.customer(customer_id)
+    if customer is not None and address.fingerprint in customer.addresses:
+        return None
+    return world.name("address", address.fingerprint)
+
+
+def unite(world: World, outcome: Outcome, customer_id: str, other: Customer) -> Customer | None:
+    """The two as the one that they are from now on, if either was known by an address alone.
+
+    That one goes into the other, whichever of them was heard of first (design D9).
+    """
+    customer = world.customer(customer_id)
+    if customer is other:
+        return None
+    if _known_by_address_alone(other):
+        ensure_customer(world, outcome, customer_id)
+        into_id = customer.customer_id if customer is not None else customer_id
+        return merge(world, outcome, other, customer, into_id)
+    if customer is not None and _known_by_address_alone(customer):
+        return merge(world, outcome, customer, other, other.customer_id)
+    return None
+
+
+def _known_by_address_alone(customer: Customer) -> bool:
+    """Has nobody who was merged into them a billing id either?"""
+    return all(map(known_by_address, (customer.customer_id, *customer.absorbed)))
 
 
 def note_invoice_address(
@@ -79,9 +150,12 @@ def note_addresses(
         newest = customer.addresses_observed_at
         if newest is not None and at < newest:
             return
+    told_of = customer_id
     for email in emails:
         outcome.contacts.append(Contact(customer_id, email))
-        _claim(world, outcome, customer_id, email)
+        customer_id = _claim(world, outcome, customer_id, email)
+    if customer_id != told_of:
+        return
     if customer is None or customer.addresses != fingerprints:
         outcome.change(
             "customer",
@@ -92,24 +166,34 @@ def note_addresses(
         )
 
 
-def _claim(world: World, outcome: Outcome, customer_id: str, email: Address) -> None:
+def _claim(world: World, outcome: Outcome, customer_id: str, email: Address) -> str:
+    """Claim the address; who the customer is from now on.
+
+    That is another one if they were known by an address alone and this one is a customer's.
+    """
     owner_id = world.name("address", email.fingerprint)
     if owner_id is None:
         outcome.names.append(NameClaim("address", email.fingerprint, customer_id))
-        return
+        return customer_id
     owner = world.customer(owner_id)
     if owner is None or owner.customer_id == customer_id:
-        return
-    if known_by_address(owner.customer_id):
-        outcome.names.append(NameClaim("address", email.fingerprint, customer_id, replaces=True))
-        merge(world, outcome, owner, world.customer(customer_id), customer_id)
-        return
-    pair = ":".join(sorted((owner.customer_id, customer_id)))
+        return customer_id
+    united = unite(world, outcome, customer_id, owner)
+    if united is not None:
+        new_id = united.customer_id
+        outcome.names.append(NameClaim("address", email.fingerprint, new_id, replaces=True))
+        return new_id
+    _alert_shared(outcome, owner.customer_id, customer_id, email)
+    return customer_id
+
+
+def _alert_shared(outcome: Outcome, owner_id: str, customer_id: str, address: Address) -> None:
+    pair = ":".join(sorted((owner_id, customer_id)))
     outcome.alerts.append(
         Alert(
             "shared_address",
-            f"shared_address:{email.fingerprint}:{pair}",
-            f"customers {owner.customer_id} and {customer_id} have the same address",
+            f"shared_address:{address.fingerprint}:{pair}",
+            f"customers {owner_id} and {customer_id} have the same address",
             customer_id,
         )
     )

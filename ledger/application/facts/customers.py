@@ -3,7 +3,7 @@
 from ledger.application.effects import Outcome
 from ledger.application.fact_data import CustomerHeld, CustomerObserved, CustomersMerged, Fact
 from ledger.application.facts.addresses import ensure_customer, note_addresses
-from ledger.application.facts.merging import merge
+from ledger.application.facts.merging import merge, new_customer
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.hold import Hold, HoldBook
@@ -59,15 +59,8 @@ def merged(world: World, fact: Fact, data: CustomersMerged) -> Outcome:
         outcome.register(
             "customer", data.from_id, Customer.Created, Customer.TOPIC, customer_id=data.from_id
         )
-        gone = _blank(data.from_id)
+        gone = new_customer(world, data.from_id)
     if into is None:
         ensure_customer(world, outcome, data.into_id)
     merge(world, outcome, gone, into, into.customer_id if into else data.into_id)
     return outcome
-
-
-def _blank(customer_id: str) -> Customer:
-    """A customer as they are right after registration, to merge one that is registered here."""
-    blank = Customer.__new__(Customer)
-    Customer.__init__(blank, customer_id)
-    return blank

@@ -15,7 +15,7 @@ from ledger.application.fact_data import (
     RefundReported,
     Unset,
 )
-from ledger.application.facts.addresses import ensure_customer, note_invoice_address
+from ledger.application.facts.addresses import ensure_customer, note_invoice_address, unite
 from ledger.application.world import World
 from ledger.domain.balance import (
     CREDIT,
@@ -27,7 +27,7 @@ from ledger.domain.balance import (
 )
 from ledger.domain.cycles import next_standing
 from ledger.domain.hold import Hold, HoldBook
-from ledger.domain.identity import Address, customer_known_by
+from ledger.domain.identity import Address, customer_known_by, known_by_address
 from ledger.domain.invoice import Invoice, Standing
 
 
@@ -58,8 +58,20 @@ def observed(world: World, fact: Fact, data: InvoiceObserved) -> Outcome:
         "invoice", data.invoice_id, Invoice.Observed, snapshot=snapshot, standing=standing
     )
     gone = before.address if before is not None else None
+    if before is not None and isinstance(data.email, Unset) and gone is not None:
+        _follow_owner(world, outcome, before.customer_id, customer_id)
     note_invoice_address(world, outcome, customer_id, data.email, gone, snapshot.observed_at)
     return outcome
+
+
+def _follow_owner(world: World, outcome: Outcome, before_id: str, customer_id: str) -> None:
+    """Whoever was known by the address of this invoice alone is the customer it is told to be of.
+
+    The address was left out and is the invoice's still (contract: left out is unchanged).
+    """
+    before = world.customer(before_id)
+    if before is not None and known_by_address(before.customer_id):
+        unite(world, outcome, customer_id, before)
 
 
 def payment_moved(world: World, fact: Fact, data: PaymentMoved) -> Outcome:

@@ -8,14 +8,19 @@ from ledger.application.breakers import open_breaker
 from ledger.application.effects import NameClaim, Outcome
 from ledger.application.fact_data import Delivery, Fact, FactData, SendObserved, ThreadMessage
 from ledger.application.facts import fact_names
-from ledger.application.facts.addresses import customer_of_address, ensure_customer
+from ledger.application.facts.addresses import (
+    claim_address,
+    customer_of_address,
+    ensure_customer,
+    unite,
+)
 from ledger.application.facts.deliveries import mark_bounced, permit_of, sent_after_end
 from ledger.application.recovery import note_unknown_permit
 from ledger.application.settling import displace, revoke_rival, settle
 from ledger.application.world import World
 from ledger.domain import windows
 from ledger.domain.customer import Customer
-from ledger.domain.identity import aggregate_id
+from ledger.domain.identity import Address, aggregate_id, known_by_address
 from ledger.domain.invoice import Invoice
 from ledger.domain.permit import FREED, Lane, Permit, State
 from ledger.domain.policy import Stage
@@ -39,6 +44,7 @@ def message_seen(world: World, fact: Fact, data: ThreadMessage) -> Outcome:
         home = world.name("message", known) or data.thread_id
         _alias(outcome, [n for n in names if n != known], message_named(world, known), home)
         _note_more(world, outcome, data, message_named(world, known), home)
+        _note_correspondent(world, outcome, data)
         return outcome
     sent = (world.name("sent_message", name) for name in names)
     ours = data.ours or next(filter(None, sent), None)
@@ -55,6 +61,10 @@ def message_seen(world: World, fact: Fact, data: ThreadMessage) -> Outcome:
     elif data.customer_id is not None and data.customer_id != thread.customer_id:
         ensure_customer(world, outcome, data.customer_id)
         outcome.change("thread", data.thread_id, Thread.Moved, customer_id=data.customer_id)
+        before = world.customer(thread.customer_id)
+        if before is not None and known_by_address(before.customer_id):
+            unite(world, outcome, data.customer_id, before)
+    _note_correspondent(world, outcome, data)
     outcome.names.append(NameClaim("message", data.message_id, data.thread_id))
     _alias(outcome, names[1:], data.message_id, data.thread_id)
     outcome.change(
@@ -99,6 +109,20 @@ def _note_more(
         recipient=data.recipient.fingerprint if data.recipient else None,
         seen_at=data.at or world.now,
     )
+
+
+def _note_correspondent(world: World, outcome: Outcome, data: ThreadMessage) -> None:
+    """A person's message that names its customer says whose the correspondent's address is (D9).
+
+    A machine's sender is nobody's address, and that of our own mail coming back is ours.
+    """
+    address = _correspondent(data)
+    if data.customer_id is None or address is None:
+        return
+    if data.automatic is not None or (data.ours is not None and data.direction == "inbound"):
+        return
+    ensure_customer(world, outcome, data.customer_id)
+    claim_address(world, outcome, data.customer_id, address)
 
 
 def message_named(world: World, name: str) -> str:
@@ -205,8 +229,13 @@ def _holder_of_observed(world: World, data: SendObserved) -> Permit | None:
 def _customer_of_message(world: World, outcome: Outcome, data: ThreadMessage) -> str | None:
     if data.customer_id is not None:
         return data.customer_id
-    address = data.sender if data.direction == "inbound" else data.recipient
+    address = _correspondent(data)
     return customer_of_address(world, outcome, address) if address is not None else None
+
+
+def _correspondent(data: ThreadMessage) -> Address | None:
+    """The address at the other end."""
+    return data.sender if data.direction == "inbound" else data.recipient
 
 
 def _note_report(world: World, outcome: Outcome, data: ThreadMessage) -> None:

@@ -1,33 +1,73 @@
 """Merging two customers: windows, holds, breaker and apologies carry over (design D9)."""
 
+from copy import copy
+from typing import Any
+
 from ledger.application.effects import Outcome
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.hold import HoldBook
+from ledger.domain.identity import aggregate_id
 
 
 def merge(
     world: World, outcome: Outcome, gone: Customer, into: Customer | None, into_id: str
-) -> None:
-    """Let `gone` go into the other customer, who may be registered in this very outcome."""
+) -> Customer:
+    """Let `gone` go into the other customer, who may be registered in this very outcome.
+
+    Answers with that customer as they will be. Once: two addresses that are claimed together may be
+    of one and the same.
+    """
+    after = _copy_of(into) if into is not None else new_customer(world, into_id)
+    own = aggregate_id("customer", gone.customer_id)
+    again = any(c.aggregate_id == own and c.event is Customer.MergedInto for c in outcome.changes)
     book = HoldBook(dict(into.holds.holds) if into else {})
     for hold in gone.holds.holds.values():
         if book.newer(hold):
             book.note(hold)
     until, indefinite = book.until(world.now, "reminder")
-    outcome.change("customer", gone.customer_id, Customer.MergedInto, into=into_id)
-    outcome.change(
-        "customer",
-        into_id,
-        Customer.Absorbed,
-        customer_id=gone.customer_id,
-        permits=tuple(gone.permits.values()),
-        holds=tuple(gone.holds.holds.values()),
-        breaker=gone.breaker,
-        addresses=gone.addresses,
-        held_addresses=gone.held_addresses,
-        apologies=gone.apologies,
-        held_until=until,
-        indefinite=indefinite,
-        absorbed=tuple(sorted(gone.absorbed)),
+    carried: dict[str, Any] = {
+        "customer_id": gone.customer_id,
+        "permits": tuple(gone.permits.values()),
+        "holds": tuple(gone.holds.holds.values()),
+        "breaker": gone.breaker,
+        "addresses": gone.addresses,
+        "held_addresses": gone.held_addresses,
+        "apologies": gone.apologies,
+        "held_until": until,
+        "indefinite": indefinite,
+        "absorbed": tuple(sorted(gone.absorbed)),
+    }
+    if not again:
+        outcome.change("customer", gone.customer_id, Customer.MergedInto, into=into_id)
+        outcome.change("customer", into_id, Customer.Absorbed, **carried)
+    Customer.Absorbed(
+        originator_id=aggregate_id("customer", into_id),
+        originator_version=1,
+        timestamp=world.now,
+        **carried,
+    ).apply(after)
+    return after
+
+
+def new_customer(world: World, customer_id: str) -> Customer:
+    """A customer as they are right after registration, for an outcome that registers them."""
+    fields: dict[str, Any] = {"originator_topic": Customer.TOPIC, "customer_id": customer_id}
+    own = aggregate_id("customer", customer_id)
+    created = Customer.Created(
+        originator_id=own, originator_version=1, timestamp=world.now, **fields
     )
+    customer: Customer | None = created.mutate(None)
+    assert customer is not None
+    return customer
+
+
+def _copy_of(customer: Customer) -> Customer:
+    """A copy to which an event can be applied: the aggregate itself changes with the outcome."""
+    after = copy(customer)
+    after.permits = dict(customer.permits)
+    after.holds = HoldBook(dict(customer.holds.holds))
+    after.held_addresses = dict(customer.held_addresses)
+    after.apologies = dict(customer.apologies)
+    after.absorbed = set(customer.absorbed)
+    return after

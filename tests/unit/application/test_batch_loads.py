@@ -79,6 +79,10 @@ def _alias(n: int) -> Any:
     return replace(told, aliases=(f"<h{n}@x.example>",))
 
 
+def _notice(event: int, customer_id: str | None, box: str) -> RequestPermit:
+    return notification(f"o{event}", customer=customer_id, to=f"{box}@x.example")
+
+
 COMMANDS: dict[str, tuple[Callable[[int], list[Any]], Callable[[int], Any]]] = {
     "a new invoice": (lambda n: [], lambda n: fact(invoice(f"n{n}", f"c{n}"), n)),
     "a known invoice": (known, lambda n: fact(invoice(f"inv_{n}", f"cus_{n}", owes=5), -n)),
@@ -111,6 +115,20 @@ COMMANDS: dict[str, tuple[Callable[[int], list[Any]], Callable[[int], Any]]] = {
     "a notice to somebody new": (
         lambda n: [],
         lambda n: asked(notification("o", customer=f"new_{n}"), n),
+    ),
+    "a notice to an address": (known, lambda n: asked(_notice(n, None, f"p{n}"), n)),
+    "a notice to a customer's address": (
+        known,
+        lambda n: asked(_notice(n, f"cus_{n}", f"p{n}"), n),
+    ),
+    "a notice to another address": (known, lambda n: asked(_notice(n, f"cus_{n}", f"o{n}"), n)),
+    "a notice to somebody new at an address": (
+        lambda n: [],
+        lambda n: asked(_notice(n, f"new_{n}", f"o{n}"), n),
+    ),
+    "a notice to who was known by the address": (
+        lambda n: [asked(_notice(0, None, f"o{n}"), 1000 + n)],
+        lambda n: asked(_notice(1, f"new_{n}", f"o{n}"), n),
     ),
     "a digest": (known, lambda n: asked(digest(customer=f"cus_{n}"), n)),
     "a reply": (known, lambda n: asked(reply(f"<m{n}@x.example>", f"thr_{n}"), n)),

@@ -77,6 +77,7 @@ class History(RuleBasedStateMachine):
             history_checks.same_as_model(self.ledger, self.model)
             history_checks.replay_gives_the_same(self.ledger)
             history_checks.windows_never_overflowed(self.ledger, self.model)
+            history_checks.mailboxes_never_overflowed(self.ledger, self.model)
             assert Counter(self.ledger.decision_ids()) == Counter(self.asked)
         finally:
             self.ledger.close()

@@ -43,13 +43,19 @@ def denial_changed_nothing(command: Command, answer: Answer, events: list[Any]) 
     riding = (
         {topic for topic in told if topic.split(".")[1] in _OF_FACTS} if command.facts else set()
     )
+    subject = command.subject
+    both = getattr(subject, "to", None) and getattr(subject, "customer_id", None)
+    if both and {"Customer.MergedInto", "Customer.BreakerOpened"} <= told:
+        riding |= _OF_A_MERGE
     assert told - riding <= _LAPSES | _OPENINGS, (answer.body, told)
     settled = [event for event in events if topic_of(event) == "Customer.MailSettled"]
     assert {event.state for event in settled} <= {"expired", "unknown"}
     assert len([t for t in told if t in _OPENINGS]) <= (1 if answer.status == 429 else 0)
 
 
-_OF_FACTS = {"Created", "Observed", "MessageSeen", "Moved"}
+_OF_FACTS = {"Created", "Observed", "MessageSeen", "Moved", "AddressesObserved"}
+_OF_FACTS |= {"MergedInto", "Absorbed"}
+_OF_A_MERGE = {"Customer.Created", "Customer.MergedInto", "Customer.Absorbed"}
 
 
 def topic_of(event: Any) -> str:
@@ -106,6 +112,19 @@ def windows_never_overflowed(ledger: HistoryLedger, model: Model) -> None:
         _fits([p for p in untouched if p.lane == "reply" and p.thread == thread], HOUR, 5)
 
 
+def mailboxes_never_overflowed(ledger: HistoryLedger, model: Model) -> None:
+    """No address that one customer has was permitted a third outreach mail within 24 hours (D9).
+
+    Whoever was named, by id or address, in whatever order. Left out are addresses that two billing
+    customers share, and those of a mail that went out after its permit had ended.
+    """
+    permits = permits_of(ledger.events())
+    late = {p.address for p in model.holdings.permits.values() if p.late}
+    lanes, span, limit = WINDOWS["outreach"]
+    for address in {p.address for p in permits} - {None} - late - model.shared:
+        _fits([p for p in permits if p.address == address and p.lane in lanes], span, limit)
+
+
 HOUR = timedelta(hours=1)
 
 
@@ -137,6 +156,7 @@ def permits_of(events: list[Any]) -> list[ModelPermit]:
                 (),
                 (),
                 thread=given.thread_id,
+                address=given.address,
                 state=str(given.state),
                 redeemed=given.redeemed_at,
             )

@@ -40,13 +40,14 @@ from ledger.application.requests import (
     ResetBreaker,
 )
 from ledger.domain.balance import PaymentState, Status
+from ledger.domain.identity import Address
 from tests.support.build import AGENT, CALLERS, OPERATOR, POLLER, address, ask, at
 
 START = at("2026-12-01T08:00:00Z")
 CUSTOMERS = st.sampled_from(["cus_1", "cus_2", "cus_3"])
 ZONES = {"inv_1": None, "inv_2": None, "inv_3": "Asia/Tokyo", "inv_4": "America/New_York"}
 INVOICES = st.sampled_from(sorted(ZONES))
-THREADS = st.sampled_from(["thr_1", "thr_2"])
+THREADS = st.sampled_from(["thr_1", "thr_2", "thr_3", "thr_4"])
 MESSAGES = st.sampled_from([f"<m{n}@example.com>" for n in range(6)])
 ADDRESSES = st.sampled_from([address("pat@x.example"), address("kim@x.example")])
 MAILS = st.sampled_from(["pm_1", "pm_2", "pm_3"])
@@ -94,14 +95,20 @@ def invoice_of(
 def messages(permits: list[str]) -> st.SearchStrategy[ThreadMessage]:
     """A message of a thread; most of them a person's, some our own mail coming back."""
 
-    def build(thread: str, name: str, customer: str, kind: str) -> ThreadMessage:
+    def build(
+        thread: str, name: str, customer: str | None, kind: str, person: Address | None
+    ) -> ThreadMessage:
         direction = "outbound" if kind == "outbound" else "inbound"
+        sender, recipient = (None, person) if kind == "outbound" else (person, None)
         automatic = "Precedence marks it" if kind == "automatic" else None
         ours = permits[-1] if kind == "ours" and permits else None
-        return ThreadMessage(thread, name, direction, None, None, customer, None, automatic, ours)
+        return ThreadMessage(
+            thread, name, direction, sender, recipient, customer, None, automatic, ours
+        )
 
     kinds = st.sampled_from(["person"] * 7 + ["outbound", "automatic", "ours"])
-    return st.builds(build, THREADS, MESSAGES, CUSTOMERS, kinds)
+    whom = st.one_of(CUSTOMERS, CUSTOMERS, st.none())
+    return st.builds(build, THREADS, MESSAGES, whom, kinds, st.none() | ADDRESSES)
 
 
 def facts(now: datetime, permits: list[str], number: int) -> st.SearchStrategy[Fact]:

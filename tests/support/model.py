@@ -77,6 +77,7 @@ class Model:
     customers: dict[str, ModelCustomer] = field(default_factory=dict)
     into: dict[str, str] = field(default_factory=dict)
     address_of: dict[str, str] = field(default_factory=dict)
+    shared: set[str] = field(default_factory=set)
     threads: dict[str, str] = field(default_factory=dict)
     messages: dict[str, ModelMessage] = field(default_factory=dict)
     facts: set[tuple[str, str]] = field(default_factory=set)
@@ -127,6 +128,35 @@ class Model:
         )
         after.addresses += [a for a in before.addresses if a not in after.addresses]
         after.held_addresses |= before.held_addresses
+
+    def one(self, first: str, second: str) -> bool:
+        """Are the two one from now on? Somebody known by an address alone is the other."""
+        first, second = self.root(first), self.root(second)
+        if first == second:
+            return True
+        if second.startswith("adr_"):
+            self.merge(second, first)
+        elif first.startswith("adr_"):
+            self.merge(first, second)
+        else:
+            return False
+        return True
+
+    def named_together(self, customer: str, address: str) -> None:
+        """A request names both: whose address it is, is known before the request is judged."""
+        owner = self.address_of.get(address)
+        if owner is not None:
+            self.one(customer, owner)
+
+    def claim(self, customer: str, address: str) -> None:
+        """The address is the customer's from now on; one of another billing customer is shared."""
+        mine = self.root(customer)
+        if address not in self.address_of:
+            self.address_of[address] = mine
+            if address not in self.meet(mine).addresses:
+                self.meet(mine).addresses.append(address)
+        elif not self.one(mine, self.address_of[address]):
+            self.shared.add(address)
 
     def scopes(self, kind: str, lane: str, sender: str) -> tuple[str, ...]:
         """The pauses that bind a mail; an apology passes them all."""
@@ -212,10 +242,8 @@ def _addresses(model: Model, fact: Fact, said: CustomerObserved) -> str:
     model.meet(said.customer_id)
     mine = model.root(said.customer_id)
     for email in said.emails:
-        owner = model.address_of.setdefault(email.fingerprint, mine)
-        if model.root(owner).startswith("adr_") and model.root(owner) != mine:
-            model.address_of[email.fingerprint] = mine
-            model.merge(model.root(owner), mine)
+        if not model.one(mine, model.address_of.setdefault(email.fingerprint, mine)):
+            model.shared.add(email.fingerprint)
     model.customers[mine].addresses = list(dict.fromkeys(e.fingerprint for e in said.emails))
     return "applied"
 
@@ -229,17 +257,32 @@ def _merged(model: Model, fact: Fact, said: CustomersMerged) -> str:
 
 
 def _message(model: Model, fact: Fact, said: ThreadMessage) -> str:
-    assert said.customer_id is not None
     told = (said.direction == "outbound", said.automatic is not None, said.ours is not None)
     known = model.messages.get(said.message_id)
+    person = said.sender if said.direction == "inbound" else said.recipient
     if known is None:
-        model.meet(said.customer_id)
-        model.threads[said.thread_id] = said.customer_id
+        owner = said.customer_id
+        if owner is None and said.thread_id not in model.threads:
+            if person is None:
+                return "rejected"
+            owner = model.address_of.get(person.fingerprint, f"adr_{person.fingerprint}")
+            model.claim(owner, person.fingerprint)
+        if owner is not None:
+            before = model.threads.get(said.thread_id, owner)
+            model.meet(owner)
+            if model.root(before).startswith("adr_"):
+                model.one(owner, before)
+            model.threads[said.thread_id] = owner
         model.messages[said.message_id] = ModelMessage(said.thread_id, *told)
+    a_person = said.automatic is None and (said.ours is None or said.direction == "outbound")
+    if a_person and said.customer_id is not None and person is not None:
+        model.meet(said.customer_id)
+        model.claim(said.customer_id, person.fingerprint)
+    if known is None:
         return "applied"
-    before = (known.outbound, known.automatic, known.ours)
-    known.outbound, known.automatic, known.ours = map(any, zip(before, told, strict=True))
-    return "duplicate" if before == (known.outbound, known.automatic, known.ours) else "applied"
+    heard = (known.outbound, known.automatic, known.ours)
+    known.outbound, known.automatic, known.ours = map(any, zip(heard, told, strict=True))
+    return "duplicate" if heard == (known.outbound, known.automatic, known.ours) else "applied"
 
 
 def _sent(model: Model, fact: Fact, said: SendObserved) -> str:

@@ -1,9 +1,17 @@
 """The model's answers to requests, redeems and outcomes, guard by guard (D6, D8, D12)."""
 
+from copy import deepcopy
 from datetime import timedelta
 from typing import Any
 
-from ledger.application.permit_subjects import KINDS
+from ledger.application.permit_subjects import (
+    KINDS,
+    Digest,
+    FollowUp,
+    IntentMessage,
+    Notification,
+    PermitSubject,
+)
 from ledger.application.requests import (
     ApplyFact,
     CallPause,
@@ -34,7 +42,12 @@ def take(model: Model, command: Any) -> Expected:
     if isinstance(command, RequestPermit):
         for fact in command.facts:
             model.fact(fact)
-        return ask(model, command)
+        apart = (deepcopy(model.customers), dict(model.into))
+        _hear_whom(model, command.subject)
+        expected = ask(model, command)
+        if expected.status != 201 and expected.code != "cap_reached":
+            model.customers, model.into = apart
+        return expected
     if isinstance(command, Redeem):
         return redeem(model, command)
     if isinstance(command, ReportOutcome):
@@ -79,6 +92,19 @@ def ask(model: Model, command: RequestPermit) -> Expected:
     lane = _lane(kind, command.caller.transactional)
     code = _judge_customer(model, command, kind, lane, request)
     return _no(code) if code is not None else _grant(model, command, kind, lane, request, passed)
+
+
+def _hear_whom(model: Model, subject: PermitSubject) -> None:
+    """A request that names a customer and an address tells that they belong together.
+
+    They are judged so. It is forgotten after a denial, unless it opened the breaker of both. A
+    known thread has its customer, and ignores both.
+    """
+    if not isinstance(subject, Notification | Digest | FollowUp | IntentMessage):
+        return
+    begins = isinstance(subject, Notification | Digest) or subject.thread_id not in model.threads
+    if begins and subject.customer_id is not None and subject.to is not None:
+        model.named_together(subject.customer_id, subject.to.fingerprint)
 
 
 def redeem(model: Model, command: Redeem) -> Expected:
@@ -196,9 +222,8 @@ def _grant(
     items = tuple(wish.item for wish in passed if wish.item is not None)
     customer = model.root(request.customer)
     model.meet(customer)
-    if customer.startswith("adr_") and request.address and not model.customer(customer).addresses:
-        model.address_of.setdefault(request.address, customer)
-        model.customer(customer).addresses = [request.address]
+    if request.address is not None:
+        model.claim(customer, request.address)
     if request.begins_thread and request.thread is not None:
         model.threads[request.thread] = customer
     permit = ModelPermit(

@@ -131,7 +131,10 @@ _HeaderText = Annotated[str, StringConstraints(max_length=2000)]
 
 
 class ThreadMessageData(Body):
-    """`thread.message`; headers and return path tell machines from people."""
+    """`thread.message`; headers and return path tell machines from people.
+
+    A `customer_id` says whose address the correspondent has: `from` if inbound, `to` if outbound.
+    """
 
     thread_id: Id
     message_id: MessageId

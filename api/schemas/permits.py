@@ -107,7 +107,10 @@ class ReplyRequest(_Asked):
 
 
 class NotificationRequest(_Asked):
-    """A notice about one event of the business."""
+    """A notice about one event of the business.
+
+    Named together, `to` is an address of `customer_id`: mails to either count in one window.
+    """
 
     kind: Literal["notification"]
     event_type: Id
@@ -124,7 +127,10 @@ class NotificationRequest(_Asked):
 
 
 class DigestRequest(_Asked):
-    """The digest of an inbox for one day."""
+    """The digest of an inbox for one day.
+
+    Named together, `to` is an address of `customer_id`: mails to either count in one window.
+    """
 
     kind: Literal["digest"]
     inbox_id: Id
@@ -141,7 +147,11 @@ class DigestRequest(_Asked):
 
 
 class FollowUpRequest(_Asked):
-    """A numbered follow-up in a thread."""
+    """A numbered follow-up in a thread.
+
+    A new thread needs a `customer_id` or `to`; named together, the address is the customer's, and
+    mails to either count in one window. A known thread ignores both.
+    """
 
     kind: Literal["follow_up"]
     thread_id: Id
@@ -151,7 +161,11 @@ class FollowUpRequest(_Asked):
 
 
 class MessageRequest(_Asked):
-    """A message with an intent, once in its thread."""
+    """A message with an intent, once in its thread.
+
+    A new thread needs a `customer_id` or `to`; named together, the address is the customer's, and
+    mails to either count in one window. A known thread ignores both.
+    """
 
     kind: Literal["message"]
     thread_id: Id

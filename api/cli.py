@@ -11,6 +11,7 @@ from rich.progress import Progress
 
 from api.cli_audit import audit_group, erase_command
 from api.cli_explain import explain_command
+from api.cli_keys import keys_group
 from api.cli_sends import sends_group
 from api.cli_session import (
     clear_errors,
@@ -19,7 +20,6 @@ from api.cli_session import (
     new_table,
     opened_store,
     print_table,
-    shown,
     with_connection,
 )
 from api.cli_status import status_command
@@ -27,7 +27,6 @@ from api.cli_webhooks import webhooks_group
 from api.serving import serve
 from api.settings import load_settings
 from ledger.store.journal import ledger_status
-from ledger.store.keys import SCOPES, create_key, list_keys, revoke_key
 from ledger.store.migrate import migrate
 from projections.due import due
 from projections.models import MODELS
@@ -44,6 +43,7 @@ def main() -> None:
 
 
 main.add_command(status_command)
+main.add_command(keys_group)
 main.add_command(sends_group)
 main.add_command(webhooks_group)
 main.add_command(audit_group)
@@ -89,98 +89,12 @@ def demo_command(port: int, once: bool) -> None:
 def migrate_command() -> None:
     """Bring the database to this version; safe when several start at once."""
     settings = load_settings()
-    with opened_store(settings) as conninfo:
+    with opened_store(settings, migrated=False) as conninfo:
         run = migrate(conninfo)
         prepare_projections(conninfo, settings.policy)
     for migration in run:
         click.echo(f"ran {migration.name}")
     click.echo("the database is up to date")
-
-
-@main.group("keys")
-def keys_group() -> None:
-    """Make, list and revoke API keys."""
-
-
-@keys_group.command("create")
-@click.argument("name")
-@click.option(
-    "--scope",
-    "scopes",
-    multiple=True,
-    required=True,
-    type=click.Choice(SCOPES),
-    help="What it may do; may be given several times.",
-)
-@click.option(
-    "--redeem",
-    type=click.Choice(["required", "optional"]),
-    default="required",
-    show_default=True,
-    help="Whether each permit must be redeemed right before its mail.",
-)
-@click.option("--intents", help="The only intents it may use, comma-separated.")
-@click.option(
-    "--class",
-    "key_class",
-    type=click.Choice(["outreach", "transactional"]),
-    default="outreach",
-    show_default=True,
-    help="Whose window its notifications and digests count in.",
-)
-@clear_errors
-def keys_create(
-    name: str, scopes: tuple[str, ...], redeem: str, intents: str | None, key_class: str
-) -> None:
-    """Make a key; it is shown once, alone on standard output.
-
-    NAME is the sender's name in every decision; do not use an address.
-    """
-
-    async def work(connection: AsyncConnection[Any]) -> tuple[str, str]:
-        return await create_key(
-            connection,
-            name,
-            tuple(dict.fromkeys(scopes)),
-            redeem_required=redeem == "required",
-            intents=[i.strip() for i in intents.split(",") if i.strip()] if intents else None,
-            transactional=key_class == "transactional",
-        )
-
-    key_id, secret = with_connection(work)
-    click.echo(f"{key_id}: keep this key, it is not shown again", err=True)
-    click.echo(secret)
-
-
-@keys_group.command("list")
-@clear_errors
-def keys_list() -> None:
-    """List the keys."""
-    rows = with_connection(lambda connection: list_keys(connection))
-    table = new_table("key", "name", "scopes", "redeem", "intents", "class", "created", "revoked")
-    table.columns[0].no_wrap = True
-    for row in rows:
-        table.add_row(
-            row.key_id,
-            row.name,
-            " ".join(row.scopes),
-            row.redeem,
-            ", ".join(row.intents) if row.intents is not None else "any",
-            row.key_class,
-            shown(row.created_at)[:10],
-            shown(row.revoked_at)[:10],
-        )
-    print_table(table, "there are no keys")
-
-
-@keys_group.command("revoke")
-@click.argument("key_id")
-@clear_errors
-def keys_revoke(key_id: str) -> None:
-    """Revoke a key: no decision is made for it afterwards."""
-    if not with_connection(lambda connection: revoke_key(connection, key_id)):
-        raise click.ClickException(f"there is no live key {key_id}")
-    click.echo(f"{key_id} is revoked")
 
 
 @main.command("due")
@@ -191,6 +105,9 @@ def keys_revoke(key_id: str) -> None:
 def due_command(stage: str | None, limit: int, ready: bool) -> None:
     """What is newly due, by customer. Addresses are not shown."""
     policy = load_settings().policy
+    if stage is not None and policy.stage(stage) is None:
+        names = ", ".join(known.name for known in policy.stages)
+        raise click.BadParameter(f"{stage!r} is not one of {names}", param_hint="'--stage'")
 
     async def work(connection: AsyncConnection[Any]) -> Any:
         _, now, _ = await ledger_status(connection)

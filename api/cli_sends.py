@@ -105,7 +105,7 @@ def _run(
         if listed is not None:
             listed.write(f"{line}\t{why}\n")
 
-    with opened_store(settings) as conninfo, _progress() as progress:
+    with opened_store(settings, migrated=False) as conninfo, _progress() as progress:
         prepare(settings, conninfo, None)
         task = progress.add_task("reading" if dry_run else "importing", total=size, rows=0)
 

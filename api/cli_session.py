@@ -16,9 +16,10 @@ from rich.table import Table
 from api.paging_targets import PagingError
 from api.serving import CannotListen, prepare, running_store
 from api.settings import Settings, SettingsError, load_settings
+from ledger.application.ports import StoreUnavailable
 from ledger.domain.policy import PolicyError
 from ledger.store.embedded import EmbeddedPostgres, EmbeddedPostgresError
-from ledger.store.migrate import MigrationError
+from ledger.store.migrate import MigrationError, check_migrated
 from ledger.store.setup import RealHistory, WrongSecret
 from ledger.store.witness import WitnessError
 
@@ -46,6 +47,8 @@ def clear_errors(command: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         try:
             return command(*args, **kwargs)
+        except StoreUnavailable as error:
+            raise click.ClickException(f"the database does not answer: {error}") from error
         except _EXPECTED as error:
             raise click.ClickException(str(error)) from error
         except _OTHER_TABLES as error:
@@ -57,9 +60,14 @@ def clear_errors(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextmanager
-def opened_store(settings: Settings) -> Iterator[str]:
-    """The database for a command: the one named, a running embedded one, or a fresh start of it."""
+def opened_store(settings: Settings, *, migrated: bool = True) -> Iterator[str]:
+    """The database for a command: the one named, a running embedded one, or a fresh start of it.
+
+    Raises MigrationError for one that is not of this version, where it must be `migrated`.
+    """
     if settings.database_url is not None:
+        if migrated:
+            check_migrated(settings.database_url)
         yield settings.database_url
         return
     attached = EmbeddedPostgres.attach(settings.data_dir)

@@ -21,10 +21,12 @@ from api.problems import ProblemError
 from api.settings import Settings, load_settings
 from api.supervision import Supervisor
 from api.webhook_replay import NotConfigured, NotKept, replay
+from api.webhooks.registry import provider_names
 from ledger.application.ports import StoreUnavailable
 from ledger.store.rejected import RejectedRow, dismiss_rejected, list_rejected
 
 _PAGE = 200
+_Provider = click.Choice(provider_names())
 
 
 @click.group("webhooks", short_help="Webhook bodies that could not be used.")
@@ -33,7 +35,7 @@ def webhooks_group() -> None:
 
 
 @webhooks_group.command("list")
-@click.option("--provider", help="Only bodies of this provider.")
+@click.option("--provider", type=_Provider, help="Only bodies of this provider.")
 @click.option("--kind", help="Only bodies with a reason of this kind.")
 @click.option("--resolved", is_flag=True, help="Also bodies that are done.")
 @click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 1000))
@@ -61,7 +63,7 @@ def webhooks_list(provider: str | None, kind: str | None, resolved: bool, limit:
 
 @webhooks_group.command("replay", short_help="Take kept bodies again after a fix.")
 @click.argument("ids", nargs=-1, type=click.IntRange(1))
-@click.option("--provider", help="Only bodies of this provider.")
+@click.option("--provider", type=_Provider, help="Only bodies of this provider.")
 @click.option("--kind", help="Only bodies with a reason of this kind.")
 @clear_errors
 def webhooks_replay(ids: Sequence[int], provider: str | None, kind: str | None) -> None:

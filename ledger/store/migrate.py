@@ -61,6 +61,24 @@ def migrate(conninfo: str) -> list[Migration]:
     return run
 
 
+def check_migrated(conninfo: str) -> None:
+    """Raises MigrationError for a database that lacks a migration of this version, or has others.
+
+    It changes nothing, so it needs no more rights than the service.
+    """
+    with psycopg.connect(conninfo, autocommit=True, application_name="send-ledger check") as db:
+        try:
+            done: dict[int, str] = dict(db.execute(statement("schema", "list")).fetchall())
+        except psycopg.errors.UndefinedTable:
+            done = {}
+    known = migrations()
+    _check(done, known)
+    if len(done) < len(known):
+        raise MigrationError(
+            "the database is not set up for this version; run `send-ledger migrate` first"
+        )
+
+
 def _check(done: dict[int, str], known: list[Migration]) -> None:
     by_number = {m.number: m for m in known}
     for number, checksum in done.items():

@@ -47,6 +47,8 @@ def run(tmp_path: Path) -> Command:
         ("webhooks", "list"),
         ("explain", "00000000-0000-0000-0000-000000000000"),
         ("audit", "verify"),
+        ("erase", "somebody"),
+        ("webhooks", "replay"),
     ],
     ids=" ".join,
 )
@@ -56,9 +58,17 @@ def test_a_database_without_a_ledger_is_named(
     with fresh_database(postgres) as conninfo:
         done = run(conninfo, *words)
     assert done.exit_code == 1
-    assert done.stderr.endswith(
+    assert done.stderr == (
         "Error: the database is not set up for this version; run `send-ledger migrate` first\n"
     )
+
+
+@pytest.mark.parametrize("words", [("status",), ("erase", "x"), ("webhooks", "replay")])
+def test_a_database_that_does_not_answer_is_told(run: Command, words: tuple[str, ...]) -> None:
+    done = run("host=127.0.0.1 port=1 dbname=none user=nobody", *words)
+    assert done.exit_code == 1
+    assert done.stderr.startswith("Error: connection failed: ")
+    assert "Traceback" not in done.stderr
 
 
 def test_migrate_says_what_it_ran_and_then_that_nothing_is_left(
@@ -107,6 +117,10 @@ def test_an_alert_url_that_cannot_be_used_stops_the_start(run: Command) -> None:
         (("serve", "--test-clock", "2026-12-01"), "'--test-clock': a time needs an offset"),
         (("projections", "rebuild", "nothing"), "is not one of 'customers', 'incidents'"),
         (("keys", "create", "x", "--scope", "all"), "'all' is not one of 'send', 'facts'"),
+        (("keys", "create", "", "--scope", "send"), "name: String should have at least 1 char"),
+        (("keys", "create", "x", "--scope", "send", "--intents", ","), "intents.0: String should"),
+        (("due", "--stage", "day-99"), "'--stage': 'day-99' is not one of day-3, day-7, day-14"),
+        (("webhooks", "list", "--provider", "x"), "'x' is not one of 'stripe', 'chargebee'"),
     ],
 )
 def test_a_wrong_option_is_named(run: Command, words: tuple[str, ...], told: str) -> None:
@@ -141,12 +155,14 @@ def test_status_tells_a_pause_with_its_reason(run: Command, database: str) -> No
 
 
 def test_keys_are_shown_once_and_listed_whole(run: Command, service: Service, name: str) -> None:
-    made = run(service.database, "keys", "create", name, "--scope", "send", "--scope", "facts")
+    words = ("keys", "create", name, "--scope", "send", "--scope", "facts", "--intents", "a,b")
+    made = run(service.database, *words)
     key_id = made.stderr.split(":")[0]
     assert made.stdout.startswith("slk_")
     listed = run(service.database, "keys", "list", COLUMNS="80").stdout
     assert key_id in listed
     assert made.stdout.strip() not in listed
+    assert "intents a b" in run(service.database, "keys", "list", COLUMNS="120").stdout
     assert run(service.database, "keys", "revoke", key_id).output == f"{key_id} is revoked\n"
     again = run(service.database, "keys", "revoke", key_id)
     assert (again.exit_code, again.stderr) == (1, f"Error: there is no live key {key_id}\n")

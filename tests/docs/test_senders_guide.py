@@ -1,4 +1,4 @@
-"""The README and the guide for senders, copied into a shell, answer as they say."""
+"""What README, facts and the guide for senders say to type, typed: it answers as they say."""
 
 import os
 import re
@@ -55,6 +55,14 @@ def test_every_call_of_the_guide_answers_as_it_says(service: Service, tmp_path: 
     assert heard == told, printed
     codes = re.findall(r'"code":"(\w+)","retryable"', printed)
     assert codes == ["already_sent", "permit_held", "permit_held"]
+
+
+def test_the_facts_of_the_page_are_applied(service: Service, tmp_path: Path) -> None:
+    [script] = _blocks("docs/facts.md")
+    heard, printed = _run(service, script, tmp_path)
+    assert heard == ["200"], printed
+    assert re.findall(r'"result":"(\w+)"', printed) == ["applied"] * 3
+    assert service.get("/v1/invoices/INV-9").ok()["amount_remaining"] == 8000
 
 
 def test_the_calls_of_the_readme_send_one_mail(service: Service, tmp_path: Path) -> None:

@@ -154,6 +154,10 @@ def _serve_with_workers(
     Multiprocess(config, sockets=[listener]).run()
 
 
+_MOST_CONNECTIONS = 1_000
+"""Per process; with bodies of at most 1 MiB it bounds what waits to be read. More get a 503."""
+
+
 def server_config(app: Any, factory: bool = False, workers: int = 1) -> uvicorn.Config:
     """How uvicorn serves the ledger; benchmarks serve what they compare it with alike."""
     return uvicorn.Config(
@@ -167,6 +171,7 @@ def server_config(app: Any, factory: bool = False, workers: int = 1) -> uvicorn.
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=30,
+        limit_concurrency=_MOST_CONNECTIONS,
         timeout_keep_alive=75,
         backlog=2048,
         h11_max_incomplete_event_size=64 * 1024,

@@ -137,6 +137,9 @@ async def _step(work: Work, command: Command) -> Outcome:
     for change in outcome.changes:
         await _apply(work, change)
     _take_in(work, outcome)
+    if outcome.forget_addresses_of is not None:
+        # Else a later command of the batch would load the address, which is still there.
+        await work.session.send_part(work.batch)
     return outcome
 
 

@@ -1,6 +1,7 @@
 """Group commit in peace: what one transaction takes, in which order, and what it leaves behind."""
 
 import asyncio
+from uuid import uuid4
 
 import pytest
 from psycopg import AsyncConnection
@@ -9,13 +10,23 @@ from ledger.application import deciding
 from ledger.application.decide import decide
 from ledger.application.effects import Outcome
 from ledger.application.engine import Limits
-from ledger.application.requests import Command
+from ledger.application.fact_data import CustomerObserved, Fact
+from ledger.application.permit_subjects import Notification
+from ledger.application.requests import (
+    SYSTEM,
+    ApplyFact,
+    Command,
+    Erase,
+    Redeem,
+    RequestPermit,
+)
 from ledger.application.world import World
 from ledger.domain.policy import Policy
 from ledger.store.audit import verify
 from ledger.store.keys import revoke_key
 from tests.integration.store.engines import (
     WAITING_FOR_THE_LOCK,
+    address,
     all_of,
     ask,
     body,
@@ -311,5 +322,28 @@ def test_a_revoked_key_is_refused_by_every_engine_at_once(database: str) -> None
                 answer = await engine.submit(ask("c", caller=sender))
                 assert (answer.status, codes([answer])) == (401, ["unauthorized"])
             assert await granted(database) == ["a", "b"]
+
+    asyncio.run(scenario())
+
+
+def test_an_address_that_is_erased_in_a_batch_is_gone_for_the_rest_of_it(database: str) -> None:
+    pat = address("pat@example.com")
+    notice = Notification("shipped", "order-1", "cus_1", None)
+
+    async def scenario() -> None:
+        sender = await new_sender(database, "notifier")
+        async with engine_on(database, limits=Limits(part=16)) as engine:
+            await engine.submit(ApplyFact(Fact(CustomerObserved("cus_1", (pat,)), "crm"), SYSTEM))
+            asked = RequestPermit(notice, sender, str(uuid4()), b"{}")
+            granted = await engine.submit(asked)
+            assert body(granted)["to"] == "pat@example.com"
+            assert granted.permit_id is not None
+            redeems = [
+                Redeem(granted.permit_id, "1", sender, str(uuid4()), b"{}") for _ in range(2)
+            ]
+            _, redeemed = await engine.submit_all([Erase("cus_1", "ann", sender), redeems[0]])
+            again = await engine.submit(redeems[1])
+            assert [body(answer)["to"] for answer in (redeemed, again)] == [None, None]
+            assert await rows(database, "SELECT * FROM contacts") == []
 
     asyncio.run(scenario())

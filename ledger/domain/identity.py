@@ -1,6 +1,7 @@
 """Who is who: normal form and fingerprint of an address, aggregate ids, and our own Message-IDs."""
 
 import hmac
+import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,6 +11,11 @@ from uuid import UUID, uuid5
 import idna
 
 _NAMESPACE = UUID("6f1c9b0e-5a57-4b52-9d0b-2a6f5c1d7e30")
+_NEEDS_QUOTES = re.compile(r'^$|[\s()<>\[\]:;@\\,"]')
+"""What a local part holds only between quotes (RFC 5322, section 3.2.3)."""
+_ESCAPED = re.compile(r"\\(.)")
+_DOMAIN = re.compile(r"[a-z0-9._-]+|\[[\x21-\x5a\x5e-\x7e]+\]")
+"""Names, also such as DNS would not have, and an address literal."""
 ADDRESS_CUSTOMER_PREFIX = "adr_"
 """Customers known only by their address carry this prefix and the fingerprint (design D9)."""
 RESERVED_CUSTOMER_PREFIX = "ledger-probe-"
@@ -31,15 +37,32 @@ class Address:
 def normal_form(address: str) -> str:
     """The form in which addresses are compared: NFC, case-folded, the domain in its ASCII form.
 
-    Plus tags and dots are kept: nothing proves that they share a mailbox (design D9). Raises
-    BadAddress.
+    Plus tags and dots are kept: nothing proves that they share a mailbox (design D9). Several
+    addresses in one text are none: each of the mailboxes has a window. Raises BadAddress.
     """
     text = address.strip()
     local, at, domain = text.rpartition("@")
     if not at or not local or not domain or len(text) > 320 or any(c in text for c in "\r\n\0 <>"):
         raise BadAddress("not an e-mail address")
-    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", local).casefold())
+    composed = unicodedata.normalize("NFC", _local_part(local))
+    folded = unicodedata.normalize("NFC", composed.casefold())
     return f"{folded}@{_ascii_domain(domain)}"
+
+
+def _local_part(text: str) -> str:
+    """The local part without what does not tell mailboxes apart.
+
+    Quotes that nothing in it needs (RFC 5321, section 4.1.2), and characters that are not seen.
+    """
+    if not text.isascii():
+        text = "".join(c for c in text if unicodedata.category(c) != "Cf")
+    quoted = len(text) > 2 and text[0] == text[-1] == '"'
+    bare = _ESCAPED.sub(r"\1", text[1:-1]) if quoted else text
+    if not _NEEDS_QUOTES.search(bare):
+        return bare
+    if not quoted:
+        raise BadAddress("not an e-mail address, or more than one")
+    return text
 
 
 @lru_cache(maxsize=4096)
@@ -51,7 +74,7 @@ def _ascii_domain(domain: str) -> str:
         ascii_domain = idna.encode(composed, uts46=True).decode("ascii").rstrip(".")
     except idna.IDNAError:
         ascii_domain = composed.lower()
-    if not ascii_domain or not ascii_domain.isascii():
+    if not _DOMAIN.fullmatch(ascii_domain):
         raise BadAddress("the domain of the address is not valid")
     return ascii_domain
 

@@ -119,3 +119,16 @@ def test_these_decisions_are_explained_as_they_were_taken(service: Service, name
     for answer in answers:
         found = service.get(f"/v1/decisions/{answer['decision_id']}").ok()
         assert found["explanation"]["reproduced"] is True, found.body
+
+
+def test_a_list_of_addresses_is_no_address(service: Service, name: str) -> None:
+    """Each list would be somebody new, and every mailbox in it past its cap."""
+    for number, between in enumerate((",", ";")):
+        several = f"{name}@example.com{between}kim@example.com"
+        _notify(service, number, to=several).no(422, "invalid_request")
+
+
+def test_a_character_that_nobody_sees_makes_no_other_mailbox(service: Service, name: str) -> None:
+    for number, spelling in enumerate((f"{name}@example.com", f"\u200b{name}@example.com")):
+        _sent(service, _notify(service, number, to=spelling))
+    _notify(service, 3, to=f'"{name}"@example.com').no(429, "cap_reached")

@@ -36,6 +36,10 @@ _OTHER = b"another secret of 32 bytes, too."
         "  billing@müller.example ",
         "billing@müller\u3002example",
         "billing@ＭÜＬＬＥＲ.example",
+        '"billing"@müller.example',
+        '"Bill\\ing"@müller.example',
+        "bill\u200bing@müller.example",
+        "\ufeffbilling@mül\u00adler.example",
     ],
 )
 def test_spellings_of_one_mailbox(spelling: str) -> None:
@@ -86,6 +90,16 @@ def test_a_quoted_at_sign_belongs_to_the_local_part() -> None:
         "a@\u0600.example",
         "a" * 320 + "@x.example",
         "a@.",
+        "pat@x.example,kim@x.example",
+        "pat@x.example;kim@x.example",
+        "pat@x.example,kim",
+        "pat@x.example,",
+        "pat,kim@x.example",
+        "mailto:pat@x.example",
+        "pat(work)@x.example",
+        "pat\u00a0s@x.example",
+        "\u200b@x.example",
+        '""@x.example',
     ],
 )
 def test_no_address(text: str) -> None:

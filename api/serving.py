@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import secrets
+import signal
 import socket
 import threading
 import time
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import psycopg
@@ -121,7 +123,7 @@ def serve(
     """
     configure_logging()
     targets_of(settings.alert_urls)
-    with running_store(settings) as conninfo:
+    with _stopping_in_order(), running_store(settings) as conninfo:
         started = prepare(settings, conninfo, test_clock)
         with _listening(host, port) as listener:
             url = _url(host, listener)
@@ -134,6 +136,29 @@ def serve(
                 uvicorn.Server(server_config(app)).run(sockets=[listener])
             else:
                 _serve_with_workers(settings, started, listener, workers)
+
+
+@contextlib.contextmanager
+def _stopping_in_order() -> Iterator[None]:
+    """SIGTERM and Ctrl-C leave by the way of every `finally`: the embedded database is stopped.
+
+    uvicorn answers what it has taken, then raises the signal again, which would end the process on
+    the spot and leave the database behind.
+    """
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        for each in before:
+            signal.signal(each, signal.SIG_IGN)
+        raise SystemExit(0)
+
+    before = {each: signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGINT)}
+    for each in before:
+        signal.signal(each, stop)
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def worker_app() -> ASGIApp:

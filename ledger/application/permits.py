@@ -15,8 +15,8 @@ from ledger.domain.thread import Thread
 def request_permit(world: World, command: RequestPermit) -> Outcome:
     """Grant the send at most once, or say why not.
 
-    A denial changes nothing but an opening breaker, whose customer may be two who turn out to be
-    one, and a tripped loop guard.
+    A denial changes nothing but an opening breaker and a tripped loop guard; by a breaker it merges
+    two who turn out to be one, where only one of them would be closed.
     """
     refused = key_obstacle(world, command)
     if refused is not None:
@@ -70,8 +70,9 @@ def _deny(
     outcome = denied(denial, **ask.ids)
     if ask.lists_withheld and withheld:
         outcome.body["withheld"] = withheld_items(withheld)
+    if _closes_both(world, ask, denial):
+        _merge(outcome, ask.setup)
     if denial.opens_breaker is not None and ask.case.customer is not None:
-        _merge_first(outcome, ask.setup)
         open_breaker(outcome, ask.case.customer, denial.opens_breaker, denial.detail)
     if denial.trips_loop_guard and ask.case.thread is not None:
         _trip_loop_guard(outcome, ask.case, denial)
@@ -83,8 +84,19 @@ def _deny(
     return outcome
 
 
-def _merge_first(outcome: Outcome, setup: Outcome) -> None:
-    """A cap that two customers reach together closes both: they are one, as a grant makes them."""
+def _closes_both(world: World, ask: Ask, denial: Denial) -> bool:
+    """Is it a breaker that one of two who turn out to be one has not open yet?
+
+    The other could be mailed past it otherwise: by leaving the address out, or the id.
+    """
+    if denial.opens_breaker is not None:
+        return True
+    customer = world.customer(ask.customer_id)
+    return denial.code == "breaker_open" and (customer is None or customer.breaker is None)
+
+
+def _merge(outcome: Outcome, setup: Outcome) -> None:
+    """Merge two who turn out to be one, as a grant does."""
     merging = (Customer.MergedInto, Customer.Absorbed)
     if any(change.event in merging for change in setup.changes):
         wanted = (Customer.Created, *merging)

@@ -1,5 +1,6 @@
 """What must hold after any history, read from the log and the permits as they are stored."""
 
+import json
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -45,7 +46,8 @@ def denial_changed_nothing(command: Command, answer: Answer, events: list[Any]) 
     )
     subject = command.subject
     both = getattr(subject, "to", None) and getattr(subject, "customer_id", None)
-    if both and {"Customer.MergedInto", "Customer.BreakerOpened"} <= told:
+    by_breaker = json.loads(answer.body)["code"] in ("cap_reached", "breaker_open")
+    if both and by_breaker and "Customer.MergedInto" in told:
         riding |= _OF_A_MERGE
     assert told - riding <= _LAPSES | _OPENINGS, (answer.body, told)
     settled = [event for event in events if topic_of(event) == "Customer.MailSettled"]

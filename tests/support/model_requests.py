@@ -22,7 +22,7 @@ from ledger.application.requests import (
     RequestPermit,
     ResetBreaker,
 )
-from tests.support.model import Expected, Model, deliver
+from tests.support.model import Expected, Model, ModelCustomer, deliver
 from tests.support.model_permits import FREED, ModelPermit
 from tests.support.model_subjects import REQUESTS, Request, Wish
 
@@ -45,7 +45,7 @@ def take(model: Model, command: Any) -> Expected:
         apart = (deepcopy(model.customers), dict(model.into))
         _hear_whom(model, command.subject)
         expected = ask(model, command)
-        if expected.status != 201 and expected.code != "cap_reached":
+        if expected.status != 201 and not _closes_both(model, command.subject, expected, apart[0]):
             model.customers, model.into = apart
         return expected
     if isinstance(command, Redeem):
@@ -97,14 +97,24 @@ def ask(model: Model, command: RequestPermit) -> Expected:
 def _hear_whom(model: Model, subject: PermitSubject) -> None:
     """A request that names a customer and an address tells that they belong together.
 
-    They are judged so. It is forgotten after a denial, unless it opened the breaker of both. A
-    known thread has its customer, and ignores both.
+    They are judged so. It is forgotten after a denial, unless by a breaker that only one of them
+    would have. A known thread has its customer, and ignores both.
     """
     if not isinstance(subject, Notification | Digest | FollowUp | IntentMessage):
         return
     begins = isinstance(subject, Notification | Digest) or subject.thread_id not in model.threads
     if begins and subject.customer_id is not None and subject.to is not None:
         model.named_together(subject.customer_id, subject.to.fingerprint)
+
+
+def _closes_both(
+    model: Model, subject: PermitSubject, no: Expected, apart: dict[str, ModelCustomer]
+) -> bool:
+    if no.code != "breaker_open":
+        return no.code == "cap_reached"
+    named = getattr(subject, "customer_id", None)
+    before = apart.get(model.root(named)) if named is not None else None
+    return before is None or before.breaker is None
 
 
 def redeem(model: Model, command: Redeem) -> Expected:

@@ -134,6 +134,16 @@ def test_a_denied_request_merges_nobody() -> None:
     assert scenario.body["customer_id"] == f"adr_{address(KIM).fingerprint}"
 
 
+def test_requests_of_one_transaction_see_each_others_claims() -> None:
+    for requests in (
+        (to_address(1), to_both(2), to_address(3)),
+        (to_both(1), to_address(2), to_both(3)),
+        (to_both(1), to_both(2, "cus_2", KIM), to_address(3), to_address(4, KIM), to_both(5)),
+    ):
+        statuses = [answer.status for answer in given().submit(*requests)]
+        assert statuses == [201] * (len(requests) - 1) + [429]
+
+
 def test_what_was_sent_to_the_address_is_a_duplicate_for_the_id_named_with_it() -> None:
     scenario = given(notification("ord_9", customer=None, to=PAT), report())
     scenario.when(notification("ord_9", to=PAT)).then(status=409, code="already_sent")
@@ -149,6 +159,7 @@ def test_holds_and_breakers_come_along() -> None:
     scenario.when(redeem()).then(status=409, code="revoked")
     scenario = given(to_address(1), to_address(2), to_address(3), hours(25))
     scenario.when(to_both(4)).then(status=409, code="breaker_open", alerts=[])
+    scenario.when(notification("5")).then(status=409, code="breaker_open", events=[])
 
 
 def test_a_permit_of_the_address_is_redeemed_and_lapses_after_the_merge() -> None:

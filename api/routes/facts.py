@@ -142,24 +142,15 @@ async def take_facts(context: Context, caller: Caller, events: list[Any]) -> dic
         id_ = given if isinstance(given, str) else None
         if isinstance(fact, Fact):
             answer = next(answers)
-            _must_be_told(answer)
+            if answer.status >= 500:
+                raise ProblemError("unavailable", "the store does not answer; send the facts again")
+            if answer.status >= 400:
+                raise ProblemError("unauthorized", "the key was revoked")
             position = max(position, answer.position)
-            result = answer.result if answer.status < 400 else "rejected"
-            results.append({"id": id_, "result": result, "detail": _detail(answer)})
+            results.append({"id": id_, "result": answer.result, "detail": _detail(answer)})
         else:
             results.append({"id": id_, "result": "rejected", "detail": fact})
     return {"results": results, "position": str(position)}
-
-
-def _must_be_told(answer: Answer) -> None:
-    """What stops every fact is no result of one. Raises ProblemError (unavailable, unauthorized).
-
-    A fact that cannot be decided by itself is one bad fact, and does not stop the others.
-    """
-    if answer.status == 503:
-        raise ProblemError("unavailable", "the store does not answer; send the facts again")
-    if answer.status == 401:
-        raise ProblemError("unauthorized", "the key was revoked")
 
 
 async def _tell_of_unknown_types(context: Context, events: list[Any]) -> None:

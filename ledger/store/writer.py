@@ -66,6 +66,8 @@ class Timeouts:
             "statement_timeout": self.statement,
             "idle_in_transaction_session_timeout": self.idle_in_transaction,
             "synchronous_commit": "on",
+            # With another one the head would be read as it was before the wait for the lock.
+            "default_transaction_isolation": r"read\ committed",
             "timezone": "UTC",
             "enable_seqscan": "off",
             "jit": "off",

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from api.cli import main
+from api.cli_session import console
 from ledger.application.requests import SYSTEM, CallPause
 from tests.integration.store.engines import engine_on
 from tests.support.postgres import fresh_database
@@ -30,8 +31,10 @@ def run(tmp_path: Path) -> Command:
             "LEDGER_SECRET": _SECRET,
             "LEDGER_CONFIG": "",
             "COLUMNS": "120",
-        }
-        return CliRunner().invoke(main, words, env=given | env)
+        } | env
+        # The width is that of the terminal in which the console was made: of an earlier test.
+        console.width = int(given["COLUMNS"])
+        return CliRunner().invoke(main, words, env=given)
 
     return work
 

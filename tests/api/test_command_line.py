@@ -165,7 +165,7 @@ def test_keys_are_shown_once_and_listed_whole(run: Command, service: Service, na
     listed = run(service.database, "keys", "list", COLUMNS="80").stdout
     assert key_id in listed
     assert made.stdout.strip() not in listed
-    assert "intents a b" in run(service.database, "keys", "list", COLUMNS="120").stdout
+    assert "intents a b" in run(service.database, "keys", "list", COLUMNS="400").stdout
     assert run(service.database, "keys", "revoke", key_id).output == f"{key_id} is revoked\n"
     again = run(service.database, "keys", "revoke", key_id)
     assert (again.exit_code, again.stderr) == (1, f"Error: there is no live key {key_id}\n")

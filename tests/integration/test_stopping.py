@@ -12,8 +12,7 @@ import pytest
 _ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
-@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(("stop", "workers"), [(signal.SIGTERM, "2"), (signal.SIGINT, "1")])
 def test_a_ledger_that_is_told_to_stop_stops_its_database(
     stop: signal.Signals, workers: str, tmp_path: Path
 ) -> None:

@@ -24,7 +24,7 @@ from tests.support.dunning_histories import START, histories, play, policies
 from tests.support.given import Scenario
 from tests.support.postgres import fresh_database
 
-EXAMPLES = 3_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 150
+EXAMPLES = 3_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 100
 
 
 @pytest.fixture(scope="module")

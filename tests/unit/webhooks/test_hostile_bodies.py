@@ -176,7 +176,7 @@ def translated(path: str, body: bytes) -> Translation:
     return translation
 
 
-@hypothesis_settings(max_examples=300)
+@hypothesis_settings(max_examples=150)
 @given(data=st.data())
 def test_no_change_of_a_sample_raises_or_tells_a_value(data: st.DataObject) -> None:
     path = data.draw(st.sampled_from(JSON_SAMPLES))

@@ -108,11 +108,14 @@ def fork(target: str, binaries: Path | None) -> None:
     """Starts the server, then forks a worker that lives on when this process is killed."""
     server = EmbeddedPostgres(Path(target), binaries=binaries)
     conninfo = server.start()
+    heard, told = os.pipe()
     worker = os.fork()
     if worker == 0:
         server.stop()
+        os.write(told, b".")
         sys.stdin.read()
         os._exit(0)
+    os.read(heard, 1)
     tell({"conninfo": conninfo, "pid": os.getpid(), "worker": worker})
     os.waitpid(worker, 0)
 

@@ -25,7 +25,7 @@ from ledger.application.requests import Caller, Idempotency
 from projections.due import READ_MODELS, BadCursor, DueCustomer, DuePage, due
 
 router = APIRouter(prefix="/v1/due", tags=["due"], route_class=GuardedRoute)
-_SLICE = 125
+_SLICE = 250
 """So many customers of a claim are decided together."""
 IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
 

@@ -126,14 +126,13 @@ def _reminder(world: World, command: RequestPermit, subject: Reminder) -> Ask | 
     if len(customers) > 1:
         return Denial("invalid_request", "the invoices of one reminder must be of one customer")
     customer = next(iter(customers.values()), None)
-    ask = _ask(world, command, customer, customer.customer_id if customer else "")
+    owner = customer.customer_id if customer else ""
+    ask = _ask(world, command, customer, owner, claim=subject.claim)
     if isinstance(ask, Denial):
         return ask
     ask.subjects = judged
     ask.invoice_id = subject.invoices[0]
     ask.lists_withheld = True
-    if subject.claim:
-        ask.case = replace(ask.case, claim=True)
     return ask
 
 
@@ -344,6 +343,7 @@ def _ask(
     customer_id: str,
     thread: Thread | None = None,
     address: str | None = None,
+    claim: bool = False,
 ) -> Ask | Denial:
     kind = KINDS[type(command.subject)]
     synthetic = customer_id.startswith(RESERVED_CUSTOMER_PREFIX)
@@ -362,6 +362,7 @@ def _ask(
         thread=thread,
         address=address,
         override=command.override is not None,
+        claim=claim,
         synthetic=synthetic,
     )
     return Ask([], case, customer_id)

@@ -182,13 +182,13 @@ class PostgresWriter:
         arguments, self._last_hash = encode_batch(batch, self._last_hash)
         batch.part_sent()
         await self._part_written()
-        cursor = self._cursor_of(self._required())
-        self._part = asyncio.create_task(self._write_part(cursor, arguments))
+        self._part = asyncio.create_task(self._write_part(self._required(), arguments))
         # The task begins, and sends what the socket takes at once.
         await asyncio.sleep(0)
 
-    async def _write_part(self, cursor: AsyncClientCursor[Any], arguments: dict[str, Any]) -> None:
-        await cursor.execute(statement("log", "write_part"), arguments)
+    @staticmethod
+    async def _write_part(connection: AsyncConnection[Any], arguments: dict[str, Any]) -> None:
+        await connection.execute(statement("log", "write_part"), arguments, prepare=True)
 
     async def _part_written(self) -> None:
         """Wait for the part that is under way; nothing was committed where it fails."""

@@ -170,7 +170,7 @@ def test_a_claim_takes_one_permit_per_ready_customer(
 def test_a_claim_of_many_keeps_to_its_limit_and_to_the_order(
     service: Service, claimer: Client, name: str
 ) -> None:
-    """They are read and decided a slice of 125 at a time."""
+    """They are read and decided a slice of 250 at a time."""
     names = [f"{name}-{number:03}" for number in range(260)]
     open_ = {"currency": "USD", "total": 9_000, "amount_remaining": 9_000, "status": "open"}
     facts = [

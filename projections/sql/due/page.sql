@@ -13,11 +13,13 @@ LEFT JOIN LATERAL (
         FROM invoices i CROSS JOIN policy p
         WHERE i.due_at <= %(now)s
             AND (i.due_at, i.debtor_id) > (%(after_at)s::timestamptz, %(after_id)s)
-            AND due_stage(i, p, %(now)s) = coalesce(%(stage)s, due_stage(i, p, %(now)s))
+            AND CASE WHEN %(stage)s::text IS NULL THEN due_stage(i, p, %(now)s) IS NOT NULL
+                ELSE due_stage(i, p, %(now)s) = %(stage)s END
             AND i.due_at = (
                 SELECT j.due_at FROM invoices j
                 WHERE j.debtor_id = i.debtor_id AND j.due_at <= %(now)s
-                    AND due_stage(j, p, %(now)s) = coalesce(%(stage)s, due_stage(j, p, %(now)s))
+                    AND CASE WHEN %(stage)s::text IS NULL THEN due_stage(j, p, %(now)s) IS NOT NULL
+                        ELSE due_stage(j, p, %(now)s) = %(stage)s END
                 ORDER BY j.due_at LIMIT 1
             )
         ORDER BY i.due_at, i.debtor_id

@@ -33,7 +33,10 @@ def from_unix(value: object, where: str, *, per_second: int = 1) -> datetime:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Unusable("bad_date", f"{where} is not Unix time")
     try:
-        moment = _EPOCH + timedelta(microseconds=round(value * 1_000_000 / per_second))
+        if per_second == 1 and isinstance(value, int):
+            moment = _EPOCH + timedelta(seconds=value)
+        else:
+            moment = _EPOCH + timedelta(microseconds=round(value * 1_000_000 / per_second))
     except OverflowError:
         raise Unusable("bad_date", f"{where} is out of range") from None
     return _within_reason(moment, where)

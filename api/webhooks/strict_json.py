@@ -2,11 +2,13 @@
 
 import json
 import math
+import re
 
 from api.webhooks.unusable import Unusable
 
 _LONGEST_INTEGER = 30
 """Digits; far more than any amount, id or time has, and cheap to turn into a number."""
+_MANY_DIGITS = re.compile(rf"[0-9]{{{_LONGEST_INTEGER + 1}}}")
 
 
 def read_json(body: bytes | str) -> object:
@@ -20,8 +22,9 @@ def read_json(body: bytes | str) -> object:
             body = body.decode("utf-8")
         except UnicodeDecodeError:
             raise Unusable("malformed_json", "the body is not UTF-8") from None
+    decoder = _COUNTING_DIGITS if _MANY_DIGITS.search(body) else _DECODER
     try:
-        return _DECODER.decode(body)
+        return decoder.decode(body)
     except RecursionError:
         raise Unusable("malformed_json", "the body is nested too deeply") from None
     except ValueError:
@@ -61,8 +64,12 @@ def _no_constant(name: str) -> object:
 
 
 _DECODER = json.JSONDecoder(
+    object_pairs_hook=_members, parse_float=_fraction, parse_constant=_no_constant
+)
+_COUNTING_DIGITS = json.JSONDecoder(
     object_pairs_hook=_members,
     parse_int=_integer,
     parse_float=_fraction,
     parse_constant=_no_constant,
 )
+"""To ask for each integer is slow, so it is done only where the body may hold a long one."""

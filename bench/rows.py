@@ -43,9 +43,6 @@ ROWS: tuple[Row, ...] = (
         Goal(must=6.0, aim=4.0, more=False),
         permit_rows.latency,
     ),
-    Row("batch", "permits/batch, 500 a call", BY_HAND, "1/s", BULK, bulk_rows.batch),
-    Row("batch-pgbench", "batch against pgbench", BY_PGBENCH, "1/s", None, bulk_rows.batch_pgbench),
-    Row("claim", "due/claim, 500 a call", BY_HAND, "1/s", BULK, bulk_rows.claim),
     Row(
         "denials",
         "denials of repeats, 64 connections",
@@ -54,8 +51,8 @@ ROWS: tuple[Row, ...] = (
         Goal(must=0.85, aim=1.0, more=True),
         permit_rows.denials,
     ),
-    Row("replies", "reply permits", EMPTY, "1/s", None, permit_rows.replies),
-    Row("mixed", "a mix of kinds, 1/4 denied", EMPTY, "1/s", None, permit_rows.mixed),
+    Row("batch", "permits/batch, 500 a call", BY_HAND, "1/s", BULK, bulk_rows.batch),
+    Row("claim", "due/claim, 500 a call", BY_HAND, "1/s", BULK, bulk_rows.claim),
     Row(
         "due",
         "first page of due, 1,000,000 open",
@@ -93,15 +90,6 @@ ROWS: tuple[Row, ...] = (
         judged_when_quick=False,
     ),
     Row(
-        "permits-keyed",
-        "permits with Idempotency-Key",
-        EMPTY,
-        "1/s",
-        None,
-        permit_rows.permits_keyed,
-    ),
-    Row("permits-cold", "permits, cold memory", EMPTY, "1/s", None, permit_rows.permits_cold),
-    Row(
         "memory",
         "memory after 300,000 decisions",
         "after 50,000 decisions",
@@ -110,4 +98,16 @@ ROWS: tuple[Row, ...] = (
         memory_row.memory,
         judged_when_quick=False,
     ),
+    Row("replies", "reply permits", EMPTY, "1/s", None, permit_rows.replies),
+    Row("mixed", "a mix of kinds, 1/4 denied", EMPTY, "1/s", None, permit_rows.mixed),
+    Row(
+        "permits-keyed",
+        "permits with Idempotency-Key",
+        EMPTY,
+        "1/s",
+        None,
+        permit_rows.permits_keyed,
+    ),
+    Row("permits-cold", "permits, cold memory", EMPTY, "1/s", None, permit_rows.permits_cold),
+    Row("batch-pgbench", "batch against pgbench", BY_PGBENCH, "1/s", None, bulk_rows.batch_pgbench),
 )

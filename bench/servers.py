@@ -55,6 +55,13 @@ class Server:
     conninfo: str = ""
 
 
+def settle(conninfo: str) -> None:
+    """Do what autovacuum would do in the middle of the next load. Raises psycopg.Error."""
+    owner = make_conninfo(conninfo, user=SUPERUSER)
+    with psycopg.connect(owner, autocommit=True) as connection:
+        connection.execute((SQL / "settle.sql").read_bytes())
+
+
 @contextmanager
 def running_postgres(folder: Path) -> Iterator[Postgres]:
     """A server for the length of the block."""

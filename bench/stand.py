@@ -14,7 +14,14 @@ from bench.fill import Teller
 from bench.load import Load, Stream, run_load
 from bench.machine import Spent, cpu_seconds, wait_until_quiet
 from bench.ratio import Comparison, Pair, Sample
-from bench.servers import Postgres, Server, running_empty, running_ledger, running_postgres
+from bench.servers import (
+    Postgres,
+    Server,
+    running_empty,
+    running_ledger,
+    running_postgres,
+    settle,
+)
 
 Part = TypeVar("Part")
 Take = Callable[[int], Sample]
@@ -173,6 +180,8 @@ class Stand:
         watched = {server.pid} if server is not None else set()
         if "ledger" in self.__dict__:
             watched.add(self.ledger.pid)
+        if server is not None and server.conninfo:
+            settle(server.conninfo)
         quiet = wait_until_quiet(watched, self._postmaster())
         cost = Cost(quiet)
         before = cpu_seconds(service, postmaster)

@@ -1,0 +1,2 @@
+-- What the preparation of a load left for autovacuum, done now, so that it does not start meanwhile.
+VACUUM (ANALYZE)

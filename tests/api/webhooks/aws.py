@@ -42,6 +42,20 @@ def _pem(key: rsa.RSAPrivateKey) -> bytes:
     )
 
 
+def _usage(is_authority: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=not is_authority,
+        content_commitment=False,
+        key_encipherment=not is_authority,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=is_authority,
+        crl_sign=is_authority,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
 def _certificate(
     key: rsa.RSAPrivateKey,
     authority: rsa.RSAPrivateKey,
@@ -61,6 +75,13 @@ def _certificate(
         .not_valid_before(at - timedelta(days=400))
         .not_valid_after(at + timedelta(days=400))
         .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
+        # Python 3.13 and later take no chain without the identifiers, nor such an authority.
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .add_extension(
+            x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.public_key()),
+            critical=False,
+        )
+        .add_extension(_usage(is_authority), critical=True)
     )
     if not is_authority:
         builder = builder.add_extension(

@@ -77,8 +77,8 @@ def unpinned(roots: Iterable[Requirement], constraints: str) -> list[str]:
     "text",
     [
         "-i https" + "://registry.example/simple",
-        "--index-url x",
-        "--extra-index-url x",
+        "--index" + "-url x",
+        "--extra-index" + "-url x",
         "--find-links wheels",
         "rich @ file" + ":///wheels/rich.whl",
         "rich==1 --hash=sha256:00",

@@ -81,7 +81,6 @@ def test_a_mail_is_known_by_the_message_id_that_ses_gave_it(sns: Sns, mark: str)
 
 def test_what_is_not_signed_by_amazon_is_refused(sns: Sns, mark: str) -> None:
     service, aws, now = sns.service, sns.aws, sns.service.clock
-    position = service.get("/v1/control").ok()["position"]
     wrong = [
         aws.post(bounce(mark), now, TopicArn="arn:aws:sns:us-east-1:666:mine"),
         aws.post(bounce(mark), now, Signature="AAAA"),
@@ -92,6 +91,8 @@ def test_what_is_not_signed_by_amazon_is_refused(sns: Sns, mark: str) -> None:
         aws.post(bounce(mark), now - timedelta(hours=3)),
         aws.post(bounce(mark), now + timedelta(minutes=6)),
     ]
+    aws.post(bounce(f"known-{mark}"), now).to(service).ok()
+    position = service.get("/v1/control").ok()["position"]
     before = len(aws.asked)
     for post in wrong:
         post.to(service).no(400, "bad_signature")

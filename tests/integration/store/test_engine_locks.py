@@ -181,3 +181,25 @@ def test_two_engines_race_for_the_last_place_in_a_window(database: str) -> None:
             assert len(await granted(database)) == 2
 
     asyncio.run(scenario())
+
+
+def test_the_head_is_read_after_the_lock_whatever_isolation_is_the_default(database: str) -> None:
+    """Two engines wait for the lock: the second must see what the first has written meanwhile."""
+
+    async def scenario() -> None:
+        name = (await rows(database, "SELECT current_database()"))[0][0]
+        with psycopg.connect(database, autocommit=True) as admin:
+            text = f"ALTER DATABASE {name} SET default_transaction_isolation = 'repeatable read'"
+            admin.execute(text.encode())
+        async with engine_on(database) as one, engine_on(database) as other:
+            await one.submit(invoice("inv"))
+            await other.submit(ask("nobody's"))
+            async with await AsyncConnection.connect(database) as holder:
+                await holder.execute("SELECT FROM partitions FOR UPDATE")
+                asked = [asyncio.create_task(e.submit(ask("inv"))) for e in (one, other)]
+                await until(database, WAITING_FOR_THE_LOCK, 2)
+            answers = [await each for each in asked]
+            assert sorted(codes(answers)) == ["granted", "permit_held"]
+            assert (one.counters.reruns, other.counters.reruns) == (0, 0)
+
+    asyncio.run(scenario())

@@ -2,5 +2,5 @@
 SELECT DISTINCT ON (provider)
     provider, refresh_id, first_hinted_at, count(*) OVER (PARTITION BY provider)
 FROM refresh_work
-WHERE partition = 0 AND first_hinted_at <= ledger_now() - make_interval(mins => %(minutes)s)
+WHERE partition = 0 AND first_hinted_at <= (SELECT ledger_now()) - make_interval(mins => %(minutes)s)
 ORDER BY provider, refresh_id

@@ -2,7 +2,7 @@
 DELETE FROM rejected_bodies
 WHERE partition = 0 AND rejected_id IN (
     SELECT rejected_id FROM rejected_bodies
-    WHERE partition = 0 AND received_at <= ledger_now() - make_interval(days => %(days)s)
+    WHERE partition = 0 AND received_at <= (SELECT ledger_now()) - make_interval(days => %(days)s)
     ORDER BY received_at
     LIMIT %(limit)s
 )

@@ -31,8 +31,8 @@ class Limits:
     """Bounds of the engine: nothing in it grows without one.
 
     `reserved` are places beyond the queue for the ledger's own commands: webhooks, whose providers
-    would come again only much later, and lapses. A batch is written in up to four parts, of at
-    least `part` commands, so that the database writes one while the next is decided.
+    would come again only much later, and lapses. A batch is written in parts of at least
+    `part` commands, so that the database writes one while the next is decided.
     """
 
     batch: int = 512
@@ -43,7 +43,8 @@ class Limits:
     catch_up: int = 20_000
 
 
-_MOST_PARTS = 4
+_SHARE = 3
+"""A part holds one in so many of the commands that are left."""
 _DONE = {"permit": "granted", "redeem": "redeemed"}
 
 
@@ -258,15 +259,20 @@ class Engine:
     async def _decide(self, work: deciding.Work, commands: list[Command]) -> list[Answer]:
         """Decide in order; what was decided is being written while the rest is decided."""
         results: list[Answer] = []
-        part = max(self.limits.part, -(-len(commands) // _MOST_PARTS))
+        until = self._end_of_part(0, len(commands))
         for command in commands:
-            if results and len(results) % part == 0:
+            if len(results) == until:
                 await self._session.send_part(work.batch)
+                until = self._end_of_part(until, len(commands))
             if command.caller.key_id in self._active_keys:
                 results.append(await deciding.run(work, command))
             else:
                 results.append(answers.plain_problem("unauthorized", "the key was revoked"))
         return results
+
+    def _end_of_part(self, start: int, count: int) -> int:
+        """A part is a share of what is left: nothing can be decided while the last one is written."""
+        return start + max(self.limits.part, (count - start) // _SHARE)
 
     async def _know_keys(self, head: Head) -> None:
         """After a key was made or revoked anywhere, learn which ones may still ask."""

@@ -9,7 +9,7 @@ from api.cli_session import clear_errors, console, new_table, shown, with_connec
 from ledger.application.ports import Need
 from ledger.domain.control import CONTROL_ID, Control
 from ledger.store.journal import ledger_status
-from ledger.store.writer import load_need
+from ledger.store.loading import load_need
 from projections.status import ProjectionStatus, status
 
 

@@ -21,8 +21,9 @@ from ledger.application.ports import Loaded, Need
 from ledger.application.requests import SYSTEM, ApplyFact, Caller
 from ledger.application.world import Identity, Name
 from ledger.domain.identity import Address, customer_known_by
+from ledger.store.loading import load_need
 from ledger.store.witness import Witness
-from ledger.store.writer import PostgresWriter, load_need
+from ledger.store.writer import PostgresWriter
 
 IMPORTER = Caller(SYSTEM.key_id, "import", frozenset({"facts"}))
 _ROWS_AT_ONCE = 1_000

@@ -263,6 +263,8 @@ class Engine:
         for command in commands:
             if len(results) == until:
                 await self._session.send_part(work.batch)
+                # A long batch must not keep requests from being read.
+                await asyncio.sleep(0)
                 until = self._end_of_part(until, len(commands))
             if command.caller.key_id in self._active_keys:
                 results.append(await deciding.run(work, command))
@@ -271,7 +273,7 @@ class Engine:
         return results
 
     def _end_of_part(self, start: int, count: int) -> int:
-        """A part is a share of what is left: nothing can be decided while the last one is written."""
+        """A share of what is left: while the last part is written nothing can be decided."""
         return start + max(self.limits.part, (count - start) // _SHARE)
 
     async def _know_keys(self, head: Head) -> None:

@@ -21,23 +21,23 @@ def name_hash(name: Name) -> bytes:
     return hashlib.sha256(name[1].encode()).digest()
 
 
-def encode_batch(batch: Batch, before: bytes) -> tuple[dict[str, str | None], bytes]:
+def encode_batch(batch: Batch, before: bytes) -> tuple[tuple[bytes | None, ...], bytes]:
     """The JSON arguments of `append_batch` for what was not sent yet, and its last event's hash.
 
     `before` is the hash of the last event before them.
     """
     events, last = _events(batch, before)
-    arguments = {
-        "events": _text(events),
-        "decisions": _text([_decision(row) for row in batch.decisions[batch.decisions_sent :]]),
-        "permits": _text([_permit(permit) for permit in batch.permits.values()]),
-        "rest": _text(_rest(batch)),
-    }
+    arguments = (
+        _text(events),
+        _text([_decision(row) for row in batch.decisions[batch.decisions_sent :]]),
+        _text([_permit(permit) for permit in batch.permits.values()]),
+        _text(_rest(batch)),
+    )
     return arguments, last
 
 
-def _text(content: Any) -> str | None:
-    return write_json(content).decode() if content else None
+def _text(content: Any) -> bytes | None:
+    return write_json(content) if content else None
 
 
 def _rest(batch: Batch) -> dict[str, Any]:

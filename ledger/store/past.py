@@ -21,9 +21,9 @@ from ledger.domain.identity import ADDRESS_CUSTOMER_PREFIX, aggregate_id
 from ledger.domain.permit import Permit, State
 from ledger.domain.policy import Policy
 from ledger.domain.thread import Thread
+from ledger.store.loading import load_need
 from ledger.store.statements import statement
 from ledger.store.transcoding import read_event
-from ledger.store.writer import load_need
 
 T = TypeVar("T")
 _MOST_LOADS = 500

@@ -15,9 +15,9 @@ from ledger.domain.identity import aggregate_id
 from ledger.domain.invoice import Invoice
 from ledger.domain.permit import Permit
 from ledger.store.connections import Connections
+from ledger.store.loading import load_need
 from ledger.store.statements import statement
 from ledger.store.transcoding import read_as
-from ledger.store.writer import load_need
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,17 @@
 """The writer session on PostgreSQL: one connection that begins, loads, writes and looks again."""
 
 import asyncio
-import base64
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 import orjson
 import psycopg
-from psycopg import AsyncClientCursor, AsyncConnection
+from psycopg import AsyncConnection
+from psycopg.pq.abc import PGresult
 
 from ledger.application.clock import decision_time
 from ledger.application.ports import (
@@ -26,13 +25,13 @@ from ledger.application.ports import (
     StoreRefused,
     StoreUnavailable,
 )
-from ledger.application.world import Binding, Name
-from ledger.domain.permit import Permit
-from ledger.store.encoding import encode_batch, name_hash
+from ledger.store.encoding import encode_batch
+from ledger.store.exchange import Exchange
 from ledger.store.hashchain import GENESIS
+from ledger.store.loading import load_need
 from ledger.store.lost_history import OtherLedger, compare
 from ledger.store.statements import statement
-from ledger.store.transcoding import SNAPSHOT_TOPICS, read_as, read_event, read_snapshot
+from ledger.store.transcoding import read_event
 from ledger.store.witness import START, Mark, Witness, WitnessError
 
 _log = logging.getLogger("ledger.store")
@@ -41,6 +40,8 @@ _REFUSED = (
     psycopg.errors.IntegrityError,
     psycopg.errors.ProgrammingError,
 )
+_STATEMENTS = ("begin", "head", "append", "commit", "rollback")
+_BEGIN = ((b"begin", ()), (b"head", ()))
 _TOO_LONG = (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled, TimeoutError)
 
 
@@ -69,6 +70,8 @@ class Timeouts:
             # With another one the head would be read as it was before the wait for the lock.
             "default_transaction_isolation": r"read\ committed",
             "timezone": "UTC",
+            "datestyle": "ISO",
+            "bytea_output": "hex",
             "enable_seqscan": "off",
             "jit": "off",
         }
@@ -91,8 +94,7 @@ class PostgresWriter:
         self._month_seen: tuple[int, int] | None = None
         self._last_hash = GENESIS
         self._open = False
-        self._part: asyncio.Task[None] | None = None
-        self._cursor: AsyncClientCursor[Any] | None = None
+        self._exchange: Exchange | None = None
         self._witness = witness or Witness()
         self._head = START
         self._compared = False
@@ -114,23 +116,31 @@ class PostgresWriter:
         except StoreUnavailable as error:
             raise NotBegun(str(error)) from error
 
+    def anticipate(self) -> None:
+        """Send off what begins a transaction, before anybody waits for it: `begin` must follow."""
+        exchange = self._exchange
+        if self._open or exchange is None or exchange.under_way or exchange.connection.closed:
+            return
+        try:
+            exchange.send(*_BEGIN)
+        except psycopg.Error:
+            exchange.connection.pgconn.finish()
+
     async def _begin(self) -> Head:
         connection = await self._connected()
         async with self._answering(self._timeouts.lock + self._timeouts.connect):
-            cursor = self._cursor_of(connection)
-            await cursor.execute(statement("log", "begin"))
-            cursor.nextset()
-            row = await cursor.fetchone()
-        assert row is not None
-        position, hash_, recorded_at, read_at, _, keys_version = row
+            exchange = self._exchange_on(connection)
+            if not exchange.under_way:
+                exchange.send(*_BEGIN)
+            _, found = await exchange.answers()
         self._open = True
-        self._head = Mark(position or 0, hash_ or GENESIS, recorded_at)
+        self._head, read_at, keys_version = _read_head(found)
         self._last_hash = self._head.hash
         loss = await self._lost(connection)
         rewritten, self._rewritten = self._rewritten, False
-        now = decision_time(read_at, recorded_at)
+        now = decision_time(read_at, self._head.at)
         await self._ensure_month(connection, now)
-        return Head(self._head.position, self._head.hash, now, keys_version or 0, rewritten, loss)
+        return Head(self._head.position, self._head.hash, now, keys_version, rewritten, loss)
 
     async def _lost(self, connection: AsyncConnection[Any]) -> Loss | None:
         """What the witness shows to be gone from the log (D13).
@@ -178,24 +188,20 @@ class PostgresWriter:
             return frozenset(row[0] for row in await cursor.fetchall())
 
     async def send_part(self, batch: Batch) -> None:
-        """Start to write what the batch holds so far, and do not wait for it."""
+        """Send what the batch holds so far, to be written while nobody waits for it."""
         arguments, self._last_hash = encode_batch(batch, self._last_hash)
         batch.part_sent()
         await self._part_written()
-        self._part = asyncio.create_task(self._write_part(self._required(), arguments))
-        # The task begins, and sends what the socket takes at once.
-        await asyncio.sleep(0)
-
-    @staticmethod
-    async def _write_part(connection: AsyncConnection[Any], arguments: dict[str, Any]) -> None:
-        await connection.execute(statement("log", "write_part"), arguments, prepare=True)
+        async with self._answering():
+            exchange = self._exchange_on(self._required())
+            exchange.send((b"append", arguments))
+            await exchange.sent()
 
     async def _part_written(self) -> None:
         """Wait for the part that is under way; nothing was committed where it fails."""
-        part, self._part = self._part, None
-        if part is not None:
+        if self._exchange is not None and self._exchange.under_way:
             async with self._answering():
-                await part
+                await self._exchange.answers()
 
     async def write(self, batch: Batch) -> None:
         """Write the batch, or what is left of it, and commit: one round trip."""
@@ -204,8 +210,11 @@ class PostgresWriter:
         connection = self._required()
         try:
             async with asyncio.timeout(self._timeouts.answer / 1000):
-                cursor = self._cursor_of(connection)
-                await cursor.execute(statement("log", "write"), arguments)
+                exchange = self._exchange_on(connection)
+                exchange.send((b"append", arguments), (b"commit", ()))
+                _, ended = await exchange.answers()
+                if ended.command_status != b"COMMIT":
+                    raise psycopg.OperationalError("the transaction was not committed")
         except _REFUSED as error:
             raise StoreRefused(str(error)) from error
         except (psycopg.errors.QueryCanceled, psycopg.errors.LockNotAvailable) as error:
@@ -257,7 +266,9 @@ class PostgresWriter:
             return
         try:
             async with asyncio.timeout(self._timeouts.answer / 1000):
-                await self._connection.execute("ROLLBACK")
+                exchange = self._exchange_on(self._connection)
+                exchange.send((b"rollback", ()))
+                await exchange.answers()
         except (psycopg.Error, TimeoutError, OSError):
             await self._drop()
 
@@ -284,11 +295,12 @@ class PostgresWriter:
         self._compared = False
         return self._connection
 
-    def _cursor_of(self, connection: AsyncConnection[Any]) -> AsyncClientCursor[Any]:
-        """The one cursor of the connection: to make one costs as much as to use it."""
-        if self._cursor is None or self._cursor.connection is not connection:
-            self._cursor = AsyncClientCursor(connection)
-        return self._cursor
+    def _exchange_on(self, connection: AsyncConnection[Any]) -> Exchange:
+        """The statements of this connection that every batch is made of."""
+        if self._exchange is None or self._exchange.connection is not connection:
+            texts = {name.encode(): statement("log", name).encode() for name in _STATEMENTS}
+            self._exchange = Exchange(connection, texts)
+        return self._exchange
 
     def _required(self) -> AsyncConnection[Any]:
         if self._connection is None:
@@ -324,7 +336,7 @@ class PostgresWriter:
 
     async def _drop(self) -> None:
         connection, self._connection, self._open = self._connection, None, False
-        self._part = None
+        self._exchange = None
         self._months.clear()
         if connection is not None:
             try:
@@ -333,60 +345,16 @@ class PostgresWriter:
                 _log.debug("closing a broken connection: %r", error)
 
 
-async def load_need(connection: AsyncConnection[Any], need: Need) -> Loaded:
-    """Load what is needed in one statement. Raises psycopg.Error."""
-    kinds, digests = [], []
-    names: dict[tuple[str, str], Name] = {}
-    for name in need.names:
-        digest = name_hash(name)
-        kinds.append(name[0])
-        digests.append(digest)
-        names[(name[0], digest.hex())] = name
-    cursor = await connection.execute(
-        statement("log", "load"),
-        {
-            "aggregates": list(need.aggregates),
-            "snapshot_topics": list(SNAPSHOT_TOPICS),
-            "permits": list(need.permits),
-            "name_kinds": kinds,
-            "name_hashes": digests,
-            "scopes": list(need.bindings),
-            "owners": list(need.owners),
-            "fingerprints": list(need.fingerprints),
-            "answers": list(need.answers),
-        },
+def _read_head(found: PGresult) -> tuple[Mark, datetime, int]:
+    """The end of the log, the time, and the version of the keys, as text in ISO style and hex."""
+    position, hash_, recorded_at, read_at, keys_version = (
+        value.decode() if (value := found.get_value(0, column)) is not None else None
+        for column in range(5)
     )
-    row = await cursor.fetchone()
-    assert row is not None
-    return _read_loaded(orjson.loads(row[0]), names)
-
-
-def _read_loaded(found: dict[str, Any], names: dict[tuple[str, str], Name]) -> Loaded:
-    loaded = Loaded(now=datetime.fromisoformat(found["now"]), position=found["position"] or 0)
-    for id_text, version, topic, state in found["snapshots"] or ():
-        if topic in SNAPSHOT_TOPICS:
-            id_ = UUID(id_text)
-            loaded.aggregates[id_] = read_snapshot(id_, version, topic, state)
-    for id_text, version, topic, state in found["events"] or ():
-        id_ = UUID(id_text)
-        event = read_event(id_, version, topic, state)
-        loaded.aggregates[id_] = event.mutate(loaded.aggregates.get(id_))
-    for doc in found["permits"] or ():
-        loaded.permits[doc["permit_id"]] = read_as(Permit, doc)
-    for kind, digest, target in found["names"] or ():
-        loaded.names[names[(kind, digest)]] = target
-    for scope, fingerprint, permit_id, created_at, status, body in found["bindings"] or ():
-        loaded.bindings[bytes.fromhex(scope)] = Binding(
-            bytes.fromhex(fingerprint),
-            permit_id,
-            datetime.fromisoformat(created_at),
-            status,
-            base64.b64decode(body) if body is not None else None,
-        )
-    for customer_id, invoice_id in found["owned"] or ():
-        loaded.owned.setdefault(customer_id, []).append(invoice_id)
-    for fingerprint, _, address in found["contacts"] or ():
-        loaded.contacts.setdefault(fingerprint, address)
-    for decision_id, answer in found["answers"] or ():
-        loaded.answers[decision_id] = orjson.dumps(answer)
-    return loaded
+    assert read_at is not None
+    if position is None or hash_ is None or recorded_at is None:
+        mark = START
+    else:
+        at = datetime.fromisoformat(recorded_at)
+        mark = Mark(int(position), bytes.fromhex(hash_.removeprefix("\\x")), at)
+    return mark, datetime.fromisoformat(read_at), int(keys_version or 0)

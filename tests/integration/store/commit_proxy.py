@@ -11,7 +11,10 @@ from pathlib import Path
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 _SOCKET = ".s.PGSQL.5432"
-_SIMPLE_QUERY = b"Q"
+_BIND = b"B"
+_SYNC = b"S"
+_COMMIT = b"\0commit\0"
+"""How a message names the prepared statement."""
 _READY = b"Z"
 
 
@@ -106,7 +109,10 @@ class _Link:
         self._to_server.write(start_length + rest)
         while True:
             kind, message = await _message(self._client)
-            if kind == _SIMPLE_QUERY and b"COMMIT" in message:
+            if kind == _BIND and _COMMIT in message:
+                while kind != _SYNC:
+                    kind, more = await _message(self._client)
+                    message += more
                 at = self._proxy.next_plan()
                 if at is At.NEVER_SENT:
                     return

@@ -93,9 +93,10 @@ COUNT_WRITES = """
 
 
 @pytest.mark.parametrize(
-    ("waiting", "part", "writes"), [(7, 3, 3), (6, 3, 2), (3, 3, 1), (13, 1, 4), (2, 1, 2)]
+    ("waiting", "part", "writes"),
+    [(7, 3, 3), (6, 3, 2), (3, 3, 1), (13, 1, 7), (20, 3, 6), (2, 1, 2)],
 )
-def test_a_batch_is_written_in_at_most_four_parts_and_committed_once(
+def test_a_batch_is_written_in_ever_smaller_parts_and_committed_once(
     database: str, waiting: int, part: int, writes: int
 ) -> None:
     async def scenario() -> None:

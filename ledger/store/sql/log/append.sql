@@ -1,0 +1,1 @@
+SELECT append_batch($1, $2, $3, $4)

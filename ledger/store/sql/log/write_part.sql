@@ -1,1 +1,0 @@
-SELECT append_batch(%(events)s, %(decisions)s, %(permits)s, %(rest)s)

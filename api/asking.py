@@ -29,6 +29,7 @@ async def ask(
     context: Context, caller: Caller, path: str, body: bytes, key_header: str | None
 ) -> Answer:
     """The answer to one request for a permit. Raises ProblemError for a bad Idempotency-Key."""
+    context.engine.expect()
     key = idempotency_key(key_header)
     command = request_of(
         context, caller, body, scope_of(caller, "POST", path, key) if key else None

@@ -1,6 +1,7 @@
 """Group commit: collects waiting commands, decides them under one lock, commits once (D4)."""
 
 import asyncio
+import contextlib
 import logging
 from collections import OrderedDict, deque
 from collections.abc import Sequence
@@ -98,6 +99,8 @@ class Engine:
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._closing = False
+        self._resting = False
+        self._begun_early = False
         self._listeners: list[Any] = []
 
     @property
@@ -119,6 +122,16 @@ class Engine:
         self._wake.set()
         if self._task is not None:
             await self._task
+
+    def expect(self) -> None:
+        """A command is on its way: where nothing else is done, begin while it is read and checked.
+
+        What is decided is decided at a time that was read after this call, as it was before.
+        """
+        if self._resting and not self._closing and self._session.anticipate():
+            self._resting = False
+            self._begun_early = True
+            self._wake.set()
 
     async def submit(self, command: Command) -> Answer:
         """The answer to one command, committed; 503 where the queue is full or the store down."""
@@ -142,6 +155,7 @@ class Engine:
             queue = self._queues[caller] = deque()
         queue.append(_Ticket(command, future))
         self._waiting += 1
+        self.expect()
         self._wake.set()
         return future
 
@@ -163,10 +177,15 @@ class Engine:
     async def _run(self) -> None:
         while True:
             if not self._waiting:
+                if self._begun_early:
+                    await self._begin_in_vain()
+                    continue
                 if self._closing:
                     return
                 self._wake.clear()
+                self._resting = True
                 await self._wake.wait()
+                self._resting = False
                 continue
             tickets = [t for t in self._take() if not t.future.cancelled()]
             if not tickets:
@@ -178,6 +197,13 @@ class Engine:
                 self._cache.clear(0)
                 await self._session.rollback()
                 self._settle_all(tickets, answers.plain_problem("internal_error", "see the log"))
+
+    async def _begin_in_vain(self) -> None:
+        """What was expected did not come: it was refused before it reached the engine."""
+        self._begun_early = False
+        with contextlib.suppress(StoreUnavailable):
+            await self._session.begin()
+            await self._session.rollback()
 
     async def _process(self, tickets: list[_Ticket]) -> None:
         started = stopwatch()
@@ -223,6 +249,7 @@ class Engine:
 
     async def _attempt(self, tickets: list[_Ticket]) -> list[Answer]:
         """Decide and commit these commands in one transaction, or raise and change nothing."""
+        self._begun_early = False
         head = await self._session.begin()
         work: deciding.Work | None = None
         try:

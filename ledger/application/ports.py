@@ -183,6 +183,9 @@ class Batch:
 class WriterSession(Protocol):
     """One connection that writes; used by one engine at a time."""
 
+    def anticipate(self) -> bool:
+        """Begin already, as far as that needs no waiting; was it done? Then `begin` must follow."""
+
     async def begin(self) -> Head:
         """Start a transaction, take the writer lock, and read head and time after it.
 

@@ -116,15 +116,17 @@ class PostgresWriter:
         except StoreUnavailable as error:
             raise NotBegun(str(error)) from error
 
-    def anticipate(self) -> None:
-        """Send off what begins a transaction, before anybody waits for it: `begin` must follow."""
+    def anticipate(self) -> bool:
+        """Send off what begins a transaction, before anybody waits for it; was it sent?"""
         exchange = self._exchange
         if self._open or exchange is None or exchange.under_way or exchange.connection.closed:
-            return
+            return False
         try:
             exchange.send(*_BEGIN)
         except psycopg.Error:
             exchange.connection.pgconn.finish()
+            return False
+        return True
 
     async def _begin(self) -> Head:
         connection = await self._connected()

@@ -80,6 +80,10 @@ class MemorySession:
     def __init__(self, store: MemoryStore) -> None:
         self.store = store
 
+    def anticipate(self) -> bool:
+        """There is nothing to begin."""
+        return False
+
     async def begin(self) -> Head:
         """The end of the log, and the time."""
         rows = self.store.rows

@@ -1,4 +1,4 @@
-"""Several prepared statements in one round trip: answers, failures, lost connections, large bodies."""
+"""Several prepared statements in one round trip: answers, failures, lost connections."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -132,10 +132,14 @@ def test_a_connection_that_had_ended_before_is_an_error_too(database: str) -> No
         backend = exchange.connection.info.backend_pid
         async with await AsyncConnection.connect(database, autocommit=True) as other:
             await other.execute("SELECT pg_terminate_backend(%s, 5000)", [backend])
+
+        async def too_late() -> None:
+            exchange.send((b"echo", (b"late",)))
+            await exchange.answers()
+
         async with asyncio.timeout(20):
             with pytest.raises(psycopg.OperationalError):
-                exchange.send((b"echo", (b"late",)))
-                await exchange.answers()
+                await too_late()
 
     run(database, steps)
 

@@ -1,0 +1,114 @@
+"""A transaction that was begun before its command came: used by it, or given back unused."""
+
+import asyncio
+
+from psycopg import AsyncConnection
+
+from ledger.store.audit import verify
+from ledger.store.writer import Timeouts
+from tests.integration.store.engines import (
+    WAITING_FOR_THE_LOCK,
+    WRITER,
+    ask,
+    codes,
+    engine_on,
+    granted,
+    invoice,
+    rows,
+    until,
+)
+
+AT_REST = f"""
+    SELECT count(*) = 0 FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = '{WRITER}' AND state <> 'idle'
+"""
+"""Has no writer a transaction, nor waits for one?"""
+
+
+def test_what_was_begun_for_a_command_that_never_comes_is_given_back(database: str) -> None:
+    async def scenario() -> None:
+        async with engine_on(database) as engine:
+            await engine.submit(invoice("inv"))
+            batches = engine.counters.batches
+            engine.expect()
+            await until(database, AT_REST)
+            async with await AsyncConnection.connect(database) as other:
+                await other.execute("SELECT FROM partitions FOR UPDATE NOWAIT")
+            assert engine.counters.batches == batches
+            assert codes([await engine.submit(ask("inv"))]) == ["granted"]
+
+    asyncio.run(scenario())
+    assert verify(database).ok
+
+
+def test_who_expects_a_command_stands_in_the_queue_for_the_lock_already(database: str) -> None:
+    """And decides at a time from after the wait."""
+
+    async def scenario() -> None:
+        async with engine_on(database) as engine:
+            await engine.submit(invoice("inv"))
+            async with await AsyncConnection.connect(database) as holder:
+                await holder.execute("SELECT FROM partitions FOR UPDATE")
+                engine.expect()
+                await until(database, WAITING_FOR_THE_LOCK, 1)
+                asked = asyncio.create_task(engine.submit(ask("inv")))
+                await asyncio.sleep(0)
+                cursor = await holder.execute("SELECT clock_timestamp()")
+                row = await cursor.fetchone()
+                assert row is not None
+            assert codes([await asked]) == ["granted"]
+            decided = await rows(database, "SELECT decided_at FROM decisions")
+            assert len(decided) == 1
+            assert decided[0][0] > row[0]
+
+    asyncio.run(scenario())
+
+
+def test_a_command_that_comes_after_a_vain_wait_for_the_lock_is_decided(database: str) -> None:
+    async def scenario() -> None:
+        async with engine_on(database, timeouts=Timeouts(lock=100)) as engine:
+            await engine.submit(invoice("inv"))
+            async with await AsyncConnection.connect(database) as holder:
+                await holder.execute("SELECT FROM partitions FOR UPDATE")
+                engine.expect()
+                await until(database, WAITING_FOR_THE_LOCK, 1)
+                await until(database, AT_REST)
+            assert codes([await engine.submit(ask("inv"))]) == ["granted"]
+            assert await granted(database) == ["inv"]
+
+    asyncio.run(scenario())
+
+
+def test_a_connection_that_was_lost_while_nothing_was_done_is_replaced(database: str) -> None:
+    """Whether the loss shows when something is expected, or when the command comes."""
+
+    async def scenario() -> None:
+        async with engine_on(database) as engine:
+            for name in ("first", "second"):
+                await engine.submit(invoice(name))
+                async with await AsyncConnection.connect(database, autocommit=True) as other:
+                    await other.execute(
+                        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+                        " WHERE datname = current_database() AND application_name = %s",
+                        [WRITER],
+                    )
+                if name == "first":
+                    engine.expect()
+                    await asyncio.sleep(0)
+                assert codes([await engine.submit(ask(name))]) == ["granted"]
+            assert sorted(await granted(database)) == ["first", "second"]
+
+    asyncio.run(scenario())
+    assert verify(database).ok
+
+
+def test_an_engine_that_stops_gives_back_what_was_begun(database: str) -> None:
+    async def scenario() -> None:
+        async with engine_on(database) as engine:
+            await engine.submit(invoice("inv"))
+            engine.expect()
+        async with await AsyncConnection.connect(database) as other:
+            await other.execute("SELECT FROM partitions FOR UPDATE NOWAIT")
+            assert await rows(database, AT_REST) == [(True,)]
+
+    asyncio.run(scenario())

@@ -46,6 +46,8 @@ class Limits:
 
 _SHARE = 3
 """A part holds one in so many of the commands that are left."""
+_TURN = 64
+"""After so many commands requests are read, which else are read while the last part is written."""
 _DONE = {"permit": "granted", "redeem": "redeemed"}
 
 
@@ -290,9 +292,9 @@ class Engine:
         for command in commands:
             if len(results) == until:
                 await self._session.send_part(work.batch)
-                # A long batch must not keep requests from being read.
-                await asyncio.sleep(0)
                 until = self._end_of_part(until, len(commands))
+            if len(results) % _TURN == _TURN - 1:
+                await asyncio.sleep(0)
             if command.caller.key_id in self._active_keys:
                 results.append(await deciding.run(work, command))
             else:

@@ -70,6 +70,8 @@ class Exchange:
         """
         results: list[PGresult] = []
         failed: psycopg.Error | None = None
+        # They may be there already: then nothing else gets a turn.
+        self._pgconn.consume_input()
         while True:
             result = self._next_result()
             if result is None:

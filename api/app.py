@@ -148,7 +148,7 @@ def tune_garbage_collector() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 2, 1_000)
+    gc.set_threshold(5_000, 4, 1_000)
 
 
 def openapi_of(app: ASGIApp) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 import psycopg
 from psycopg import AsyncConnection, errors
 
-from projections.generations import Generation, apply_range, head_of_log
+from projections.generations import Generation, apply_range
 from projections.read_model import ReadModel
 from projections.statements import one, statement
 
@@ -38,14 +38,16 @@ async def take_in(
     """Take up to `most` positions into the live generation, in one transaction.
 
     None where another process has the checkpoint, or where the generation is of another version
-    of the program. Raises psycopg.Error.
+    of the program. Two round trips in all: this runs while the service is busy, and each would
+    wait for its turn. Raises psycopg.Error.
     """
-    async with connection.transaction():
-        row = await one(connection, "control", "claim", name=model.name)
+    async with connection.pipeline(), connection.transaction():
+        claimed = await connection.execute(statement("control", "claim"), {"name": model.name})
+        seen = await connection.execute(statement("control", "head"))
+        row, (head,) = await claimed.fetchone(), await seen.fetchone() or (0,)
         if row is None or row[1] != model.version:
             return None
         generation, position = Generation(model, row[0]), row[2]
-        head = await head_of_log(connection)
         target = min(head, position + most)
         if target > position:
             await apply_range(connection, generation, position, target)

@@ -54,6 +54,8 @@ async def _ask_in_slices(
         async for groups in slices:
             commands = [_request(caller, invoices[:_MOST_INVOICES], stage) for invoices in groups]
             answers += await context.engine.submit_all(commands)
+            # The next claim waits for the read models; meanwhile the next slice is decided.
+            context.projector.hurry()
             if any(answer.status >= 500 for answer in answers):
                 break
     except StoreUnavailable:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 import psycopg
@@ -146,6 +147,12 @@ class Projector:
         if not self._woken:
             self._woken = True
             self._signal.set()
+
+    def hurry(self) -> None:
+        """Say that a reader will soon come who wants what was just written: do not wait for it."""
+        self._last_round = -inf
+        self._woken = True
+        self._signal.set()
 
     @property
     def position(self) -> int:

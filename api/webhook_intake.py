@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TypeVar
 
 import orjson
@@ -150,7 +151,7 @@ class Intake:
         """Apply the facts and note what is to be fetched, and say what could not be used."""
         refused = [Reason(part.kind, part.detail) for part in translation.rejected]
         taken = Taken(refused=refused, ignored=translation.ignored)
-        caller = Caller("system", f"webhook:{name}", frozenset({"facts"}))
+        caller = _caller(name)
         chunk = max(1, min(_CHUNK, self._places // 2))
         for start in range(0, len(translation.facts), chunk):
             await self._submit(caller, translation.facts[start : start + chunk], taken)
@@ -243,6 +244,12 @@ class Intake:
             for wanted in sorted(set(objects), key=lambda o: (o.object_kind, o.object_id)):
                 await hint(connection, wanted.provider, wanted.object_kind, wanted.object_id)
         self.on_hint()
+
+
+@cache
+def _caller(name: str) -> Caller:
+    """Who a provider's facts come from: there are as many as providers."""
+    return Caller("system", f"webhook:{name}", frozenset({"facts"}))
 
 
 def read_post(endpoint: Endpoint, post: Post) -> Translation:

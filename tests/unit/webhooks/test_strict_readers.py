@@ -66,6 +66,23 @@ def test_plain_xml_is_read_two_levels_deep() -> None:
     }
 
 
+PLAIN = b'<?xml version="1.0" encoding="UTF-8"?>'
+
+
+@pytest.mark.parametrize("declared", [b"", PLAIN, PLAIN + b"<!-- -->"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'<n><a t="1"> x </a><b><c type="integer">-12</c><d nil="true"/></b></n>',
+        "<n><a>&lt;é&#233;&amp;</a>tail</n>".encode(),
+        b'<n xmlns="u"><a/></n>',
+        b"<n>" + b"<a>" * 50_000 + b"</a>" * 50_000 + b"</n>",
+    ],
+)
+def test_both_parsers_read_alike(declared: bytes, body: bytes) -> None:
+    assert read_xml(declared + body) == read_xml(b"<!-- the slow one -->" + body)
+
+
 BILLION_LAUGHS = b"""<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol "lol">
 <!ENTITY lol2 "&lol;&lol;&lol;&lol;&lol;&lol;&lol;&lol;&lol;&lol;">]><n><a>&lol2;</a></n>"""
 EXTERNAL = b"""<?xml version="1.0"?><!DOCTYPE n [<!ENTITY x SYSTEM "file:///etc/passwd">]>
@@ -94,9 +111,10 @@ EXTERNAL_DTD = b'<?xml version="1.0"?><!DOCTYPE n SYSTEM "http://127.0.0.1:1/n.d
         b'<n xmlns:x="u"><x:a/><y:a/></n>',
     ],
 )
-def test_other_xml_is_refused(body: bytes) -> None:
+@pytest.mark.parametrize("declared", [b"", PLAIN], ids=["as it is", "declared"])
+def test_other_xml_is_refused(declared: bytes, body: bytes) -> None:
     with pytest.raises(Unusable) as error:
-        read_xml(body)
+        read_xml(declared + body.removeprefix(b'<?xml version="1.0"?>') if declared else body)
     assert error.value.rejected.kind == "malformed_xml"
 
 

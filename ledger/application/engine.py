@@ -199,6 +199,17 @@ class Engine:
                 self._cache.clear(0)
                 await self._session.rollback()
                 self._settle_all(tickets, answers.plain_problem("internal_error", "see the log"))
+            if self._waiting < len(tickets) // 2:
+                await self._let_others_ask()
+
+    @staticmethod
+    async def _let_others_ask() -> None:
+        """The many who were just answered ask again at once: else one of them had a batch alone.
+
+        In turn the answers are sent, what came in is read, and commands are made of it.
+        """
+        for _ in range(3):
+            await asyncio.sleep(0)
 
     async def _begin_in_vain(self) -> None:
         """What was expected did not come: it was refused before it reached the engine."""

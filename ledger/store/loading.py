@@ -1,12 +1,13 @@
 """Loads what a batch of decisions needs, in one statement: aggregates and look-ups."""
 
 import base64
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import UUID
 
 import orjson
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, AsyncRawCursor
 
 from ledger.application.ports import Loaded, Need
 from ledger.application.world import Binding, Name
@@ -15,36 +16,56 @@ from ledger.store.encoding import name_hash
 from ledger.store.statements import statement
 from ledger.store.transcoding import SNAPSHOT_TOPICS, read_as, read_event, read_snapshot
 
+Names: TypeAlias = dict[tuple[str, str], Name]
+"""The names that were asked for, by their kind and the digest that the answer has."""
+
 
 async def load_need(connection: AsyncConnection[Any], need: Need) -> Loaded:
     """Load what is needed in one statement. Raises psycopg.Error."""
-    kinds, digests = [], []
-    names: dict[tuple[str, str], Name] = {}
-    for name in need.names:
-        digest = name_hash(name)
-        kinds.append(name[0])
-        digests.append(digest)
-        names[(name[0], digest.hex())] = name
-    cursor = await connection.execute(
-        statement("log", "load"),
-        {
-            "aggregates": list(need.aggregates),
-            "snapshot_topics": list(SNAPSHOT_TOPICS),
-            "permits": list(need.permits),
-            "name_kinds": kinds,
-            "name_hashes": digests,
-            "scopes": list(need.bindings),
-            "owners": list(need.owners),
-            "fingerprints": list(need.fingerprints),
-            "answers": list(need.answers),
-        },
-    )
+    arguments, names = load_arguments(need)
+    cursor = AsyncRawCursor(connection)
+    texts = [argument.decode() for argument in arguments]
+    await cursor.execute(statement("log", "load"), texts, prepare=True)
     row = await cursor.fetchone()
     assert row is not None
-    return _read_loaded(orjson.loads(row[0]), names)
+    return read_loaded(row[0], names)
 
 
-def _read_loaded(found: dict[str, Any], names: dict[tuple[str, str], Name]) -> Loaded:
+def load_arguments(need: Need) -> tuple[tuple[bytes, ...], Names]:
+    """The arguments of `load.sql` as texts of PostgreSQL, and how its answer names the names."""
+    kinds, digests = [], []
+    names: Names = {}
+    for name in need.names:
+        digest = name_hash(name).hex()
+        kinds.append(name[0])
+        digests.append(digest)
+        names[(name[0], digest)] = name
+    lists = (
+        map(str, need.aggregates),
+        SNAPSHOT_TOPICS,
+        need.permits,
+        kinds,
+        map(_BYTEA, digests),
+        (_BYTEA(scope.hex()) for scope in need.bindings),
+        need.owners,
+        need.fingerprints,
+        need.answers,
+    )
+    return tuple(_array(texts) for texts in lists), names
+
+
+_BYTEA = "\\x{}".format
+
+
+def _array(texts: Iterable[str]) -> bytes:
+    """An array as PostgreSQL reads it (its manual, Array Input and Output Syntax)."""
+    escaped = [text.replace("\\", "\\\\").replace('"', '\\"') for text in texts]
+    return ('{"' + '","'.join(escaped) + '"}').encode() if escaped else b"{}"
+
+
+def read_loaded(text: str | bytes, names: Names) -> Loaded:
+    """The answer of `load.sql`."""
+    found = orjson.loads(text)
     loaded = Loaded(now=datetime.fromisoformat(found["now"]), position=found["position"] or 0)
     for id_text, version, topic, state in found["snapshots"] or ():
         if topic in SNAPSHOT_TOPICS:

@@ -28,7 +28,7 @@ from ledger.application.ports import (
 from ledger.store.encoding import encode_batch
 from ledger.store.exchange import Exchange
 from ledger.store.hashchain import GENESIS
-from ledger.store.loading import load_need
+from ledger.store.loading import load_arguments, read_loaded
 from ledger.store.lost_history import OtherLedger, compare
 from ledger.store.statements import statement
 from ledger.store.transcoding import read_event
@@ -40,7 +40,7 @@ _REFUSED = (
     psycopg.errors.IntegrityError,
     psycopg.errors.ProgrammingError,
 )
-_STATEMENTS = ("begin", "head", "append", "commit", "rollback")
+_STATEMENTS = ("begin", "head", "load", "append", "commit", "rollback")
 _BEGIN = ((b"begin", ()), (b"head", ()))
 _TOO_LONG = (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled, TimeoutError)
 
@@ -170,9 +170,14 @@ class PostgresWriter:
     async def load(self, need: Need) -> Loaded:
         """Load what is needed in one statement."""
         await self._part_written()
-        connection = self._required()
+        arguments, names = load_arguments(need)
         async with self._answering():
-            return await load_need(connection, need)
+            exchange = self._exchange_on(self._required())
+            exchange.send((b"load", arguments))
+            (found,) = await exchange.answers()
+        text = found.get_value(0, 0)
+        assert text is not None
+        return read_loaded(text, names)
 
     async def events_since(self, position: int, limit: int) -> Sequence[Any]:
         """The events after a position, oldest first."""

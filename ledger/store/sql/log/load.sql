@@ -1,12 +1,13 @@
 -- Everything that a batch of decisions needs and the cache does not hold, in one statement.
 -- LATERAL with OFFSET 0 keeps one index probe for each thing, also in a plan that was made while the
--- tables were empty; there `= ANY` chose a whole index wherever the table has a second one.
+-- tables were empty; there `= ANY` chose a whole index wherever the table has a second one. The answers
+-- are ordered for the same reason: only the right index has them in that order.
 SELECT json_build_object(
     'now', ledger_now(),
     'position', (SELECT max(h.position) FROM events h WHERE h.partition = 0),
     'snapshots', (
         SELECT json_agg(json_build_array(s.originator_id, s.originator_version, s.topic, s.state))
-        FROM unnest(%(aggregates)s::uuid[]) AS wanted (id)
+        FROM unnest($1::uuid[]) AS wanted (id)
         CROSS JOIN LATERAL (
             SELECT n.* FROM snapshots n WHERE n.partition = 0 AND n.originator_id = wanted.id
             OFFSET 0
@@ -17,7 +18,7 @@ SELECT json_build_object(
             json_build_array(e.originator_id, e.originator_version, e.topic, e.state)
             ORDER BY e.originator_id, e.originator_version
         )
-        FROM unnest(%(aggregates)s::uuid[]) AS wanted (id)
+        FROM unnest($1::uuid[]) AS wanted (id)
         CROSS JOIN LATERAL (
             SELECT v.originator_id, v.originator_version, v.topic, v.state
             FROM events v
@@ -26,14 +27,14 @@ SELECT json_build_object(
                 AND v.originator_version > coalesce((
                     SELECT n.originator_version FROM snapshots n
                     WHERE n.partition = 0 AND n.originator_id = wanted.id
-                        AND n.topic = ANY (%(snapshot_topics)s::text[])
+                        AND n.topic = ANY ($2::text[])
                 ), 0)
             OFFSET 0
         ) AS e
     ),
     'permits', (
         SELECT json_agg(p.doc)
-        FROM unnest(%(permits)s::uuid[]) AS wanted (id)
+        FROM unnest($3::uuid[]) AS wanted (id)
         CROSS JOIN LATERAL (
             SELECT q.doc FROM permits q WHERE q.partition = 0 AND q.permit_id = wanted.id
             OFFSET 0
@@ -41,7 +42,7 @@ SELECT json_build_object(
     ),
     'names', (
         SELECT json_agg(json_build_array(wanted.kind, encode(n.name_hash, 'hex'), n.target))
-        FROM unnest(%(name_kinds)s::text[], %(name_hashes)s::bytea[]) AS wanted (kind, name_hash)
+        FROM unnest($4::text[], $5::bytea[]) AS wanted (kind, name_hash)
         CROSS JOIN LATERAL (
             SELECT m.name_hash, m.target FROM names m
             WHERE m.partition = 0 AND m.kind = wanted.kind AND m.name_hash = wanted.name_hash
@@ -53,7 +54,7 @@ SELECT json_build_object(
             encode(i.scope, 'hex'), encode(i.fingerprint, 'hex'), i.permit_id, i.created_at,
             i.status, encode(i.body, 'base64')
         ))
-        FROM unnest(%(scopes)s::bytea[]) AS wanted (scope)
+        FROM unnest($6::bytea[]) AS wanted (scope)
         CROSS JOIN LATERAL (
             SELECT b.* FROM idempotency b WHERE b.partition = 0 AND b.scope = wanted.scope
             OFFSET 0
@@ -61,7 +62,7 @@ SELECT json_build_object(
     ),
     'owned', (
         SELECT json_agg(json_build_array(o.customer_id, o.invoice_id) ORDER BY o.invoice_id)
-        FROM unnest(%(owners)s::text[]) AS wanted (customer_id)
+        FROM unnest($7::text[]) AS wanted (customer_id)
         CROSS JOIN LATERAL (
             SELECT v.* FROM invoice_owners v
             WHERE v.partition = 0 AND v.customer_id = wanted.customer_id
@@ -70,7 +71,7 @@ SELECT json_build_object(
     ),
     'contacts', (
         SELECT json_agg(json_build_array(c.fingerprint, c.customer_id, c.address))
-        FROM unnest(%(fingerprints)s::text[]) AS wanted (fingerprint)
+        FROM unnest($8::text[]) AS wanted (fingerprint)
         CROSS JOIN LATERAL (
             SELECT k.* FROM contacts k WHERE k.partition = 0 AND k.fingerprint = wanted.fingerprint
             OFFSET 0
@@ -78,11 +79,11 @@ SELECT json_build_object(
     ),
     'answers', (
         SELECT json_agg(json_build_array(d.decision_id, d.answer))
-        FROM unnest(%(answers)s::uuid[]) AS wanted (id)
+        FROM unnest($9::uuid[]) AS wanted (id)
         CROSS JOIN LATERAL (
             SELECT a.decision_id, a.answer FROM decisions a
             WHERE a.partition = 0 AND a.decision_id = wanted.id
-            OFFSET 0
+            ORDER BY a.decided_at LIMIT 1
         ) AS d
     )
 )::text

@@ -64,8 +64,9 @@ def _leaf(element: Element) -> object:
     text = (element.text or "").strip()
     if not text:
         return None
-    if element.get("type") == "integer" and _INTEGER.fullmatch(text):
+    kind = element.get("type")
+    if kind == "integer" and _INTEGER.fullmatch(text):
         return int(text)
-    if element.get("type") == "boolean" and text in ("true", "false"):
+    if kind == "boolean" and text in ("true", "false"):
         return text == "true"
     return text

@@ -81,7 +81,7 @@ async def prepare(work: Work, commands: list[Command]) -> None:
 async def load(work: Work, need: Need) -> bool:
     """Load what is needed and not there yet; what does not exist is known as such.
 
-    Answers whether anything had to be loaded.
+    Answers whether anything was found, which may lead to more.
     """
     world, cache = work.world, work.cache
     work.touched.extend(need.aggregates)
@@ -95,7 +95,7 @@ async def load(work: Work, need: Need) -> bool:
         return False
     found = await work.session.load(need)
     _keep(work, need, found)
-    return True
+    return bool(found)
 
 
 def _keep(work: Work, need: Need, found: Loaded) -> None:

@@ -95,6 +95,17 @@ class Loaded:
     contacts: dict[str, str] = field(default_factory=dict)
     answers: dict[str, bytes] = field(default_factory=dict)
 
+    def __bool__(self) -> bool:
+        return bool(
+            self.aggregates
+            or self.permits
+            or self.names
+            or self.bindings
+            or self.owned
+            or self.contacts
+            or self.answers
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class DecisionRow:

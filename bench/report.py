@@ -139,7 +139,7 @@ def show_told(console: Console, rows: Sequence[dict[str, Any]]) -> None:
             f"{row['baseline']} {row['unit']}",
             f"{ratio['median']:.2f} ({ratio['min']:.2f}–{ratio['max']:.2f})" if ratio else "",
             str(row.get("cpu_ratio", "")),
-            str(row["must_reach"]),
+            str(row["must_reach"] or ""),
             str(row.get("aim", "")),
             _coloured(row["verdict"]),
         )

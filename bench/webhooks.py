@@ -39,6 +39,13 @@ _STEPS = (
     "credit_note.created.pre_payment",
     "invoice.voided",
 )
+_NOTIFICATIONS = (
+    ("new", "pending", 10_000),
+    ("past_due", "past_due", 10_000),
+    ("updated", "past_due", 4_000),
+    ("processing", "processing", 4_000),
+    ("paid", "paid", 0),
+)
 _SECRET, _BASIC = "whsec_bench", "hook:bench"
 
 
@@ -142,25 +149,37 @@ def stripe_event(number: int) -> bytes:
 
 
 def recurly_event(number: int) -> bytes:
-    """An XML notification about an invoice of its own."""
+    """A notification of a sequence: five of each invoice, a hundred invoices a burst."""
+    burst, place = divmod(number, BURST)
+    step, invoice = divmod(place, BURST // len(_NOTIFICATIONS))
+    return _recurly(f"{burst}x{invoice}", step)
+
+
+def recurly_event_of_somebody_new(number: int) -> bytes:
+    """A notification about an invoice, an account and an address of its own."""
+    return _recurly(f"new-{number}", 0)
+
+
+def _recurly(name: str, step: int) -> bytes:
+    kind, state, owed = _NOTIFICATIONS[step]
     body = f"""<?xml version="1.0" encoding="UTF-8"?>
-<new_charge_invoice_notification>
+<{kind}_charge_invoice_notification>
   <account>
-    <account_code>acc-{number}</account_code>
-    <email>pat.{number}@example.com</email>
+    <account_code>acc-{name}</account_code>
+    <email>pat.{name}@example.com</email>
   </account>
   <invoice>
-    <uuid>bench-{number}</uuid>
-    <state>pending</state>
-    <invoice_number type="integer">{number}</invoice_number>
-    <balance_in_cents type="integer">10000</balance_in_cents>
+    <uuid>bench-{name}</uuid>
+    <state>{state}</state>
+    <invoice_number type="integer">1031</invoice_number>
+    <balance_in_cents type="integer">{owed}</balance_in_cents>
     <total_in_cents type="integer">10000</total_in_cents>
     <currency>USD</currency>
     <created_at type="datetime">2026-02-13T15:00:11Z</created_at>
-    <updated_at type="datetime">2026-02-13T15:00:11Z</updated_at>
+    <updated_at type="datetime">2026-02-13T15:0{step}:11Z</updated_at>
     <due_on type="datetime">2026-03-16T15:00:11Z</due_on>
   </invoice>
-</new_charge_invoice_notification>""".encode()
+</{kind}_charge_invoice_notification>""".encode()
     token = base64.b64encode(_BASIC.encode()).decode()
     return request("recurly", {"Authorization": f"Basic {token}"}, body)
 
@@ -186,14 +205,15 @@ def _sample(step: str) -> str:
 
 
 async def run() -> list[dict[str, Any]]:
-    """Two rows: throughput as a ratio to the empty endpoint, and p99 with a full queue."""
+    """Throughput as a ratio to the empty endpoint, and p99 with a full queue."""
     rows = []
     with _servers() as (ledger, empty):
-        for what, make in (
-            ("Stripe webhooks, five about each invoice", stripe_event),
-            ("Recurly webhooks, each about somebody new", recurly_event),
+        for what, make, bound in (
+            ("Stripe webhooks, five about each invoice", stripe_event, MUST_REACH),
+            ("Recurly webhooks, five about each invoice", recurly_event, MUST_REACH),
+            ("Recurly webhooks, each about somebody new", recurly_event_of_somebody_new, None),
         ):
-            rows.append(await _throughput(what, make, ledger, empty))
+            rows.append(await _throughput(what, make, bound, ledger, empty))
         rows.append(await _full_queue(ledger))
     return rows
 
@@ -216,9 +236,12 @@ def _servers() -> Iterator[tuple[Server, Server]]:
 
 
 async def _throughput(
-    what: str, make: Callable[[int], bytes], ledger: Server, empty: Server
+    what: str, make: Callable[[int], bytes], bound: float | None, ledger: Server, empty: Server
 ) -> dict[str, Any]:
-    """Bursts in turn on both sides, the other side first in every other round."""
+    """Bursts in turn on both sides, the other side first in every other round.
+
+    Without a bound it is measured and not judged.
+    """
     number, ratios, by_cpu = 0, [], []
     ours, theirs = Burst(), Burst()
     for round_number in range(-1, _ROUNDS):
@@ -258,10 +281,16 @@ async def _throughput(
         },
         "cpu_ratio": round(median(by_cpu), 3),
         "p99_ms": round(ours.p99_ms, 1),
-        "must_reach": MUST_REACH,
+        "must_reach": bound,
         "better": "more",
-        "verdict": "reached" if ratio >= MUST_REACH else "MISSED",
+        "verdict": _verdict(ratio, bound),
     }
+
+
+def _verdict(ratio: float, bound: float | None) -> str:
+    if bound is None:
+        return "not judged"
+    return "reached" if ratio >= bound else "MISSED"
 
 
 def _assert_applied(ledger: Server, at_least: int) -> None:
@@ -283,7 +312,9 @@ async def _full_queue(ledger: Server) -> dict[str, Any]:
     for start in range(0, 4 * BURST, BURST):
         first = 10_000_000 + start
         total.add(
-            await send_burst(ledger.url, [recurly_event(n) for n in range(first, first + BURST)])
+            await send_burst(
+                ledger.url, [recurly_event_of_somebody_new(n) for n in range(first, first + BURST)]
+            )
         )
     for task in (*flood, watcher):
         task.cancel()
@@ -359,7 +390,7 @@ def main() -> None:
             f"{row['baseline']} {row['unit']}",
             f"{ratio['median']} ({row['cpu_ratio']})" if ratio else "",
             str(row["p99_ms"]),
-            str(row["must_reach"]),
+            str(row["must_reach"] or ""),
             row["verdict"],
         )
         if "answers" in row:

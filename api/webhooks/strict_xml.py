@@ -27,11 +27,7 @@ def read_xml(body: bytes) -> tuple[str, Record]:
         raise Unusable("malformed_xml", "the body declares a document type") from None
     except (ParseError, ValueError, LookupError):
         raise Unusable("malformed_xml", "the body is not XML") from None
-    members: dict[str, object] = {}
-    for child in root:
-        value = _leaves(child) if len(child) else _leaf(child)
-        _put(members, child, value)
-    return root.tag, Record(members)
+    return root.tag, Record(_members(root, deep=True))
 
 
 def _root(body: bytes) -> Element:
@@ -46,18 +42,17 @@ def _root(body: bytes) -> Element:
     return root
 
 
-def _leaves(element: Element) -> dict[str, object]:
+def _members(element: Element, *, deep: bool) -> dict[str, object]:
+    """The children by their names: leaves, and objects of leaves where it may go deeper."""
     members: dict[str, object] = {}
     for child in element:
-        if not len(child):
-            _put(members, child, _leaf(child))
+        is_leaf = not len(child)
+        if not is_leaf and not deep:
+            continue
+        if child.tag in members:
+            raise Unusable("malformed_xml", "an element in the body has the same child twice")
+        members[child.tag] = _leaf(child) if is_leaf else _members(child, deep=False)
     return members
-
-
-def _put(members: dict[str, object], element: Element, value: object) -> None:
-    if element.tag in members:
-        raise Unusable("malformed_xml", "an element in the body has the same child twice")
-    members[element.tag] = value
 
 
 def _leaf(element: Element) -> object:
@@ -65,6 +60,8 @@ def _leaf(element: Element) -> object:
     if not text:
         return None
     kind = element.get("type")
+    if kind is None:
+        return text
     if kind == "integer" and _INTEGER.fullmatch(text):
         return int(text)
     if kind == "boolean" and text in ("true", "false"):

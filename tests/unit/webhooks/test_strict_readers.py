@@ -76,6 +76,7 @@ PLAIN = b'<?xml version="1.0" encoding="UTF-8"?>'
         b'<n><a t="1"> x </a><b><c type="integer">-12</c><d nil="true"/></b></n>',
         "<n><a>&lt;é&#233;&amp;</a>tail</n>".encode(),
         b'<n xmlns="u"><a/></n>',
+        b"<n><a><b><c>1</c></b><b><c>2</c></b><d>3</d></a></n>",
         b"<n>" + b"<a>" * 50_000 + b"</a>" * 50_000 + b"</n>",
     ],
 )

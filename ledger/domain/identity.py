@@ -13,6 +13,7 @@ import idna
 _NAMESPACE = UUID("6f1c9b0e-5a57-4b52-9d0b-2a6f5c1d7e30")
 _NEEDS_QUOTES = re.compile(r'^$|[\s()<>\[\]:;@\\,"]')
 """What a local part holds only between quotes (RFC 5322, section 3.2.3)."""
+_NEVER = re.compile(r"[\r\n\0 <>]")
 _ESCAPED = re.compile(r"\\(.)")
 _DOMAIN = re.compile(r"[a-z0-9._-]+|\[[\x21-\x5a\x5e-\x7e]+\]")
 """Names, also such as DNS would not have, and an address literal."""
@@ -42,9 +43,12 @@ def normal_form(address: str) -> str:
     """
     text = address.strip()
     local, at, domain = text.rpartition("@")
-    if not at or not local or not domain or len(text) > 320 or any(c in text for c in "\r\n\0 <>"):
+    if not at or not local or not domain or len(text) > 320 or _NEVER.search(text):
         raise BadAddress("not an e-mail address")
-    composed = unicodedata.normalize("NFC", _local_part(local))
+    bare = _local_part(local)
+    if bare.isascii():
+        return f"{bare.lower()}@{_ascii_domain(domain)}"
+    composed = unicodedata.normalize("NFC", bare)
     folded = unicodedata.normalize("NFC", composed.casefold())
     return f"{folded}@{_ascii_domain(domain)}"
 

@@ -2,10 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import TracebackType
 from typing import Any
 
 import orjson
@@ -314,17 +314,9 @@ class PostgresWriter:
             raise StoreUnavailable("the connection was lost")
         return self._connection
 
-    @asynccontextmanager
-    async def _answering(self, limit: int | None = None) -> AsyncIterator[None]:
+    def _answering(self, limit: int | None = None) -> "_Answering":
         """Turn every failure within the transaction into StoreUnavailable, and start afresh."""
-        try:
-            async with asyncio.timeout((limit or self._timeouts.answer) / 1000):
-                yield
-        except _REFUSED as error:
-            raise StoreRefused(str(error)) from error
-        except (psycopg.Error, TimeoutError, OSError) as error:
-            await self._drop()
-            raise StoreUnavailable(f"{type(error).__name__}") from error
+        return _Answering((limit or self._timeouts.answer) / 1000, self._drop)
 
     async def _ensure_month(self, connection: AsyncConnection[Any], now: datetime) -> None:
         """Make the part of the decision log for this month, on demand (design D11).
@@ -350,6 +342,33 @@ class PostgresWriter:
                 await connection.close()
             except (psycopg.Error, OSError) as error:
                 _log.debug("closing a broken connection: %r", error)
+
+
+class _Answering:
+    """A class and no generator: every exchange goes through it, and it costs half as much."""
+
+    def __init__(self, seconds: float, drop: Callable[[], Awaitable[None]]) -> None:
+        self._timeout = asyncio.timeout(seconds)
+        self._drop = drop
+
+    async def __aenter__(self) -> None:
+        await self._timeout.__aenter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            await self._timeout.__aexit__(kind, error, trace)
+        except TimeoutError as late:
+            error = late
+        if isinstance(error, _REFUSED):
+            raise StoreRefused(str(error)) from error
+        if isinstance(error, (psycopg.Error, TimeoutError, OSError)):
+            await self._drop()
+            raise StoreUnavailable(f"{type(error).__name__}") from error
 
 
 def _read_head(found: PGresult) -> tuple[Mark, datetime, int]:

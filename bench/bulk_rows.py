@@ -32,7 +32,7 @@ def _batch(stand: Stand, by_hand: Take) -> Comparison:
     def ours(_: int) -> Sample:
         first = stand.numbers(count)
         stand.teller.invoices(first, count)
-        return _batches(stand, stand.ledger, first, count)
+        return decide_batches(stand, stand.ledger, first, count)
 
     return stand.alternate(ours, by_hand)
 
@@ -46,7 +46,7 @@ def claim(stand: Stand) -> Comparison:
 
         def ours(_: int) -> Sample:
             teller.invoices(stand.numbers(count), count)
-            return _claims(stand, server, count)
+            return claim_all(stand, server, count)
 
         return stand.alternate(ours, by_hand)
 
@@ -60,7 +60,7 @@ def reminders(first: int, count: int) -> bytes:
     return json.dumps({"requests": asked}).encode()
 
 
-def _batches(stand: Stand, server: Server, first: int, count: int) -> Sample:
+def decide_batches(stand: Stand, server: Server, first: int, count: int) -> Sample:
     """Decisions per second. Raises RuntimeError where one of them is not a grant."""
     bodies = [reminders(n, _PER_CALL) for n in range(first, first + count, _PER_CALL)]
 
@@ -79,7 +79,7 @@ def _batches(stand: Stand, server: Server, first: int, count: int) -> Sample:
     return cost.sample(count / seconds, count)
 
 
-def _claims(stand: Stand, server: Server, count: int) -> Sample:
+def claim_all(stand: Stand, server: Server, count: int) -> Sample:
     """Permits per second until everything that is due was claimed."""
     client = Client(server.url, server.key)
     body = json.dumps({"limit": _PER_CALL}).encode()

@@ -78,6 +78,7 @@ def running_ledger(
     *options: str,
     key: str | None = None,
     settings: Mapping[str, str] | None = None,
+    root: Path = ROOT,
 ) -> Iterator[Server]:
     """The service with one worker on this database; its key has every scope, redeem optional.
 
@@ -96,7 +97,7 @@ def running_ledger(
         **(settings or {}),
     }
     command = ["-m", "api.cli", "serve", "--port", "0", *options]
-    with _running(command, folder, environment) as server:
+    with _running(command, folder, environment, root) as server:
         yield Server(server.url, key, server.pid, conninfo)
 
 
@@ -110,7 +111,7 @@ def running_empty(folder: Path, module: str = "bench.empty") -> Iterator[Server]
 
 @contextmanager
 def _running(
-    command: Sequence[str], folder: Path, environment: Mapping[str, str]
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], root: Path = ROOT
 ) -> Iterator[Server]:
     announce = folder / "announce.json"
     announce.unlink(missing_ok=True)
@@ -118,7 +119,7 @@ def _running(
     with (folder / "output.log").open("ab") as log:
         process = subprocess.Popen(
             [sys.executable, *command],
-            cwd=ROOT,
+            cwd=root,
             env={**inherited, **environment, "LEDGER_ANNOUNCE": str(announce)},
             stdout=log,
             stderr=log,

@@ -15,6 +15,7 @@ from bench.load import Load, Stream, run_load
 from bench.machine import Spent, cpu_seconds, wait_until_quiet
 from bench.ratio import Comparison, Pair, Sample
 from bench.servers import (
+    ROOT,
     Postgres,
     Server,
     running_empty,
@@ -121,12 +122,17 @@ class Stand:
         return self._stack.enter_context(server)
 
     @contextmanager
-    def own_ledger(self, *options: str, conninfo: str | None = None) -> Iterator[Server]:
-        """Another ledger: on a fresh database, or once more on one that was used before."""
+    def own_ledger(
+        self, *options: str, conninfo: str | None = None, root: Path = ROOT
+    ) -> Iterator[Server]:
+        """Another ledger: on a fresh database, or once more on one that was used before.
+
+        `root` is the checkout whose program serves.
+        """
         folder = self.own_folder()
         conninfo = conninfo or self.own_database()
         key = self._keys.get(conninfo)
-        with running_ledger(conninfo, folder, *options, key=key) as server:
+        with running_ledger(conninfo, folder, *options, key=key, root=root) as server:
             self._keys[conninfo] = server.key
             yield server
 

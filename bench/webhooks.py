@@ -4,16 +4,12 @@
 """
 
 import asyncio
-import base64
-import hashlib
-import hmac
 import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
@@ -26,27 +22,20 @@ from rich.table import Table
 
 from bench.machine import cpu_seconds
 from bench.servers import Server, running_empty, running_ledger, running_postgres
+from bench.webhook_bodies import (
+    BASIC,
+    BURST,
+    SECRET,
+    recurly_event,
+    recurly_event_of_somebody_new,
+    stripe_event,
+)
 
-BURST, CONNECTIONS = 500, 64
+CONNECTIONS = 64
 MUST_REACH, MOST_P99_MS = 0.35, 5000.0
 """The ratio to the empty endpoint; and how long Recurly waits for a 2xx."""
 _ROUNDS, _BURSTS = 5, 4
 _FLOODERS, _PER_CALL = 8, 1000
-_STEPS = (
-    "invoice.overdue",
-    "invoice.updated.due_date_changed",
-    "invoice.updated.partially_paid",
-    "credit_note.created.pre_payment",
-    "invoice.voided",
-)
-_NOTIFICATIONS = (
-    ("new", "pending", 10_000),
-    ("past_due", "past_due", 10_000),
-    ("updated", "past_due", 4_000),
-    ("processing", "processing", 4_000),
-    ("paid", "paid", 0),
-)
-_SECRET, _BASIC = "whsec_bench", "hook:bench"
 
 
 @dataclass(slots=True)
@@ -138,72 +127,6 @@ async def send_burst(url: str, requests: Sequence[bytes]) -> Burst:
     return burst
 
 
-def stripe_event(number: int) -> bytes:
-    """A signed event of the samples' sequence: five of each invoice, a hundred invoices a burst."""
-    now = int(time.time())
-    burst, place = divmod(number, BURST)
-    step, invoice = divmod(place, BURST // len(_STEPS))
-    body = _renamed(_STEPS[step], f"{burst}x{invoice}").encode()
-    digest = hmac.new(_SECRET.encode(), f"{now}.".encode() + body, hashlib.sha256).hexdigest()
-    return request("stripe", {"Stripe-Signature": f"t={now},v1={digest}"}, body)
-
-
-def recurly_event(number: int) -> bytes:
-    """A notification of a sequence: five of each invoice, a hundred invoices a burst."""
-    burst, place = divmod(number, BURST)
-    step, invoice = divmod(place, BURST // len(_NOTIFICATIONS))
-    return _recurly(f"{burst}x{invoice}", step)
-
-
-def recurly_event_of_somebody_new(number: int) -> bytes:
-    """A notification about an invoice, an account and an address of its own."""
-    return _recurly(f"new-{number}", 0)
-
-
-def _recurly(name: str, step: int) -> bytes:
-    kind, state, owed = _NOTIFICATIONS[step]
-    body = f"""<?xml version="1.0" encoding="UTF-8"?>
-<{kind}_charge_invoice_notification>
-  <account>
-    <account_code>acc-{name}</account_code>
-    <email>pat.{name}@example.com</email>
-  </account>
-  <invoice>
-    <uuid>bench-{name}</uuid>
-    <state>{state}</state>
-    <invoice_number type="integer">1031</invoice_number>
-    <balance_in_cents type="integer">{owed}</balance_in_cents>
-    <total_in_cents type="integer">10000</total_in_cents>
-    <currency>USD</currency>
-    <created_at type="datetime">2026-02-13T15:00:11Z</created_at>
-    <updated_at type="datetime">2026-02-13T15:0{step}:11Z</updated_at>
-    <due_on type="datetime">2026-03-16T15:00:11Z</due_on>
-  </invoice>
-</{kind}_charge_invoice_notification>""".encode()
-    token = base64.b64encode(_BASIC.encode()).decode()
-    return request("recurly", {"Authorization": f"Basic {token}"}, body)
-
-
-def request(provider: str, headers: dict[str, str], body: bytes) -> bytes:
-    """The bytes of a post."""
-    lines = [f"POST /v1/webhooks/{provider} HTTP/1.1", "Host: bench"]
-    lines += [f"{name}: {value}" for name, value in headers.items()]
-    lines += ["Content-Type: application/json", f"Content-Length: {len(body)}", "", ""]
-    return "\r\n".join(lines).encode() + body
-
-
-def _renamed(step: str, name: str) -> str:
-    """The sample's text with ids of its own."""
-    return _sample(step).replace("example_", f"bench{name}_").replace("customer@", f"c{name}@")
-
-
-@cache
-def _sample(step: str) -> str:
-    path = Path(__file__).parents[1] / "tests/payloads/stripe" / f"{step}.constructed.json"
-    event = json.loads(path.read_text(encoding="utf-8"))
-    return json.dumps(event | {"livemode": True})
-
-
 async def run() -> list[dict[str, Any]]:
     """Throughput as a ratio to the empty endpoint, and p99 with a full queue."""
     rows = []
@@ -221,8 +144,8 @@ async def run() -> list[dict[str, Any]]:
 @contextmanager
 def _servers() -> Iterator[tuple[Server, Server]]:
     settings = {
-        "LEDGER_WEBHOOK_STRIPE_SECRET": _SECRET,
-        "LEDGER_WEBHOOK_RECURLY_SECRET": _BASIC,
+        "LEDGER_WEBHOOK_STRIPESECRET": SECRET,
+        "LEDGER_WEBHOOK_RECURLYSECRET": BASIC,
     }
     with (
         tempfile.TemporaryDirectory(prefix="ledger-bench-") as text,

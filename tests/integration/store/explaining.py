@@ -10,7 +10,7 @@ from psycopg.errors import Diagnostic
 
 from ledger.store.writer import PostgresWriter, Timeouts
 
-_OPTIONS = " ".join(
+EXPLAINED = " ".join(
     f"-c {name}={value}"
     for name, value in {
         "session_preload_libraries": "auto_explain",
@@ -23,6 +23,7 @@ _OPTIONS = " ".join(
         "client_min_messages": "log",
     }.items()
 )
+"""Session options that have every statement's plan come as a notice."""
 
 
 class ExplainingTimeouts(Timeouts):
@@ -34,7 +35,7 @@ class ExplainingTimeouts(Timeouts):
     @property
     def options(self) -> str:
         """The session settings."""
-        return f"{super().options} {_OPTIONS} -c plan_cache_mode={self.mode}"
+        return f"{super().options} {EXPLAINED} -c plan_cache_mode={self.mode}"
 
 
 class CustomPlans(ExplainingTimeouts):

@@ -12,11 +12,13 @@ from datetime import timedelta
 from hashlib import md5, sha256
 from itertools import count
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import orjson
 import psycopg
 import pytest
+from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
 
 from ledger.application.engine import Engine
@@ -26,10 +28,12 @@ from ledger.domain.permit import Lane, Permit, State
 from ledger.domain.policy import Policy
 from ledger.store.cluster import SUPERUSER
 from ledger.store.migrate import migrate
+from ledger.store.statements import statement
 from ledger.store.writer import PostgresWriter, Timeouts
 from tests.conftest import wanted_postgres
 from tests.integration.store.engines import IDENTITY, NOON, ask, codes, invoice, set_clock
 from tests.integration.store.explaining import (
+    EXPLAINED,
     Collector,
     CustomPlans,
     ExplainingTimeouts,
@@ -246,6 +250,29 @@ def test_catching_up_and_looking_again_go_by_index(crowd: Crowd, timeouts: Timeo
         assert_by_index(since, 100)
         (committed,) = writer.collector.about("-- Did a batch commit")
         assert_by_index(committed, 40)
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("mode", ["force_custom_plan", "force_generic_plan"])
+def test_what_the_sweeper_asks_each_second_goes_by_index(crowd: Crowd, mode: str) -> None:
+    """On a reader's connection, with 200,000 permits of which every one has lapsed."""
+
+    async def scenario() -> None:
+        collector = Collector()
+        options = f"{EXPLAINED} -c plan_cache_mode={mode}"
+        async with await AsyncConnection.connect(crowd.database, options=options) as connection:
+            connection.add_notice_handler(collector)
+
+            async def found(name: str, **values: int) -> list[Any]:
+                cursor = await connection.execute(statement("permits", name), values, prepare=True)
+                return await cursor.fetchall()
+
+            assert len(await found("lapsed", limit=LOOKED_UP)) == LOOKED_UP
+            assert (await found("long_unknown", minutes=60))[0][0] == 0
+        for words in ("'granted', 'redeemed'", "p.state = 'unknown'"):
+            (plan,) = collector.about(words)
+            assert_by_index(plan, 20 * LOOKED_UP)
 
     asyncio.run(scenario())
 

@@ -98,13 +98,15 @@ def lapses(world: World, command: Command) -> list[Lapse]:
         return [Lapse(permit_id) for permit_id in lapsed_by_fact(world, command.fact.data)]
     if not isinstance(command, RequestPermit):
         return []
+    now, found = world.now, dict[str, None]()
     customers = _customers(world, command)
-    found = {
-        p.permit_id: None for c in customers for p in c.permits.values() if p.lapses(world.now)
-    }
+    for customer in customers:
+        for permit in customer.permits.values():
+            if permit.lapses(now):
+                found[permit.permit_id] = None
     for permit_id in _holders(world, command, customers):
-        permit = world.permit(permit_id)
-        if permit is not None and permit.lapses(world.now):
+        held = world.permit(permit_id)
+        if held is not None and held.lapses(now):
             found[permit_id] = None
     return [Lapse(permit_id) for permit_id in found]
 
@@ -173,7 +175,7 @@ def _holders(world: World, command: RequestPermit, customers: list[Customer]) ->
     if isinstance(subject, Reminder):
         for invoice_id in subject.invoices:
             invoice = world.invoice(invoice_id)
-            if invoice is not None:
+            if invoice is not None and invoice.stages:
                 live = (r for r in invoice.cycle_records() if r.state == "permitted")
                 held.extend(r.permit_id for r in live if r.permit_id is not None)
     elif isinstance(subject, Reply | FollowUp | IntentMessage):

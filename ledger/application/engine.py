@@ -141,7 +141,14 @@ class Engine:
 
     async def submit_all(self, commands: Sequence[Command]) -> list[Answer]:
         """The answers to commands of one caller, decided in this order."""
-        return list(await asyncio.gather(*[self.enqueue(command) for command in commands]))
+        futures = [self.enqueue(command) for command in commands]
+        try:
+            # One after the other: most were answered with the first, and cost nothing then.
+            return [await future for future in futures]
+        except asyncio.CancelledError:
+            for future in futures:
+                future.cancel()
+            raise
 
     def enqueue(self, command: Command) -> "asyncio.Future[Answer]":
         """Put a command in its caller's queue; the answer comes by the future."""

@@ -4,8 +4,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import orjson
 import psycopg
 from psycopg import AsyncConnection
+from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 
 from ledger.application.ports import StoreUnavailable
@@ -29,6 +31,7 @@ class Connections:
                 "options": "-c statement_timeout=15000 -c timezone=UTC -c jit=off",
             },
             check=AsyncConnectionPool.check_connection,
+            configure=_read_json_fast,
         )
 
     async def open(self) -> None:
@@ -47,3 +50,8 @@ class Connections:
                 yield connection
         except (PoolTimeout, TooManyRequests, psycopg.OperationalError, OSError) as error:
             raise StoreUnavailable(type(error).__name__) from error
+
+
+async def _read_json_fast(connection: AsyncConnection[Any]) -> None:
+    """A page of what is due is JSON for the most part."""
+    set_json_loads(orjson.loads, connection)

@@ -1,5 +1,6 @@
 """Claiming: one permit for each ready customer, and what an Idempotency-Key hears again."""
 
+import asyncio
 from collections.abc import AsyncIterable
 from typing import Any
 
@@ -9,7 +10,7 @@ from fastapi.responses import Response
 from api.context import Context
 from api.decision_ids import DECISION_IDS
 from api.problems import ProblemError, problem_response
-from ledger.application.answers import Answer, to_json, with_address
+from ledger.application.answers import Answer, answered, to_json, with_address
 from ledger.application.permit_subjects import Reminder
 from ledger.application.ports import Need, StoreUnavailable
 from ledger.application.requests import BindAnswer, Caller, Idempotency, RequestPermit
@@ -47,20 +48,32 @@ async def _ask_in_slices(
 ) -> list[Answer]:
     """The answers up to the first slice that the store fails in: what was granted is told.
 
-    Raises StoreUnavailable where it fails before anything was granted.
+    A slice is in the queue before the one before it was answered, so that nobody waits between the
+    two. Raises StoreUnavailable where the store fails before anything was granted.
     """
     answers: list[Answer] = []
+    waiting: list[asyncio.Future[Answer]] = []
+    failure: StoreUnavailable | None = None
     try:
         async for groups in slices:
             commands = [_request(caller, invoices[:_MOST_INVOICES], stage) for invoices in groups]
-            answers += await context.engine.submit_all(commands)
-            # The next claim waits for the read models; meanwhile the next slice is decided.
-            context.projector.hurry()
+            before, waiting = waiting, [context.engine.enqueue(command) for command in commands]
+            answers += await _answered(context, before)
             if any(answer.status >= 500 for answer in answers):
                 break
-    except StoreUnavailable:
-        if not any(answer.status == 201 for answer in answers):
-            raise
+    except StoreUnavailable as error:
+        failure = error
+    answers += await _answered(context, waiting)
+    if failure is not None and not any(answer.status == 201 for answer in answers):
+        raise failure
+    return answers
+
+
+async def _answered(context: Context, futures: "list[asyncio.Future[Answer]]") -> list[Answer]:
+    """The answers of a slice. The next claim waits for the read models: they take it in at once."""
+    answers = await answered(futures)
+    if answers:
+        context.projector.hurry()
     return answers
 
 

@@ -1,6 +1,8 @@
 """Answers as bytes, written once: for the caller and for the decision log (design D4, D5)."""
 
+import asyncio
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -101,3 +103,14 @@ def plain_problem(code: str, detail: str, status: int | None = None) -> Answer:
 def unavailable(detail: str) -> Answer:
     """503: the store is down or the queue is full; nothing was granted (fail closed)."""
     return plain_problem("unavailable", detail)
+
+
+async def answered(futures: Sequence["asyncio.Future[Answer]"]) -> list[Answer]:
+    """The answers, in this order; who is cancelled takes back what was not yet decided."""
+    try:
+        # One after the other: most are there with the first, and cost nothing then.
+        return [await future for future in futures]
+    except asyncio.CancelledError:
+        for future in futures:
+            future.cancel()
+        raise

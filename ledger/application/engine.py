@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ledger.application import answers, deciding
-from ledger.application.answers import Answer
+from ledger.application.answers import Answer, answered
 from ledger.application.cache import AggregateCache
 from ledger.application.clock import stopwatch
 from ledger.application.ports import (
@@ -141,14 +141,7 @@ class Engine:
 
     async def submit_all(self, commands: Sequence[Command]) -> list[Answer]:
         """The answers to commands of one caller, decided in this order."""
-        futures = [self.enqueue(command) for command in commands]
-        try:
-            # One after the other: most were answered with the first, and cost nothing then.
-            return [await future for future in futures]
-        except asyncio.CancelledError:
-            for future in futures:
-                future.cancel()
-            raise
+        return await answered([self.enqueue(command) for command in commands])
 
     def enqueue(self, command: Command) -> "asyncio.Future[Answer]":
         """Put a command in its caller's queue; the answer comes by the future."""

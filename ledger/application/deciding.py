@@ -29,7 +29,7 @@ from ledger.domain.policy import Policy
 
 _MOST_LOADS = LONGEST_MERGE_CHAIN
 _MOST_WALKS = 5
-SNAPSHOT_EVERY = 64
+SNAPSHOT_EVERY = 32
 """A snapshot is written each time an aggregate's version passes a multiple of this."""
 
 

@@ -247,7 +247,7 @@ def test_a_long_aggregate_is_loaded_from_its_snapshot(
 def test_a_snapshot_is_of_what_the_batch_leaves_behind(
     database: str, application: Application[UUID]
 ) -> None:
-    """An aggregate that passes 64 in the middle of a batch and goes on within it."""
+    """An aggregate that passes a multiple of 32 in the middle of a batch and goes on within it."""
     id_ = aggregate_id("invoice", "inv")
 
     async def scenario() -> None:

@@ -46,7 +46,7 @@ async def _ask_in_slices(
     slices: AsyncIterable[list[tuple[str, ...]]],
     stage: str | None,
 ) -> list[Answer]:
-    """The answers up to the first slice that the store fails in: what was granted is told.
+    """The answers up to the slice after the first that the store fails in; grants are told.
 
     A slice is in the queue before the one before it was answered, so that nobody waits between the
     two. Raises StoreUnavailable where the store fails before anything was granted.
@@ -63,6 +63,10 @@ async def _ask_in_slices(
                 break
     except StoreUnavailable as error:
         failure = error
+    except BaseException:
+        for future in waiting:
+            future.cancel()
+        raise
     answers += await _answered(context, waiting)
     if failure is not None and not any(answer.status == 201 for answer in answers):
         raise failure

@@ -144,8 +144,8 @@ async def run() -> list[dict[str, Any]]:
 @contextmanager
 def _servers() -> Iterator[tuple[Server, Server]]:
     settings = {
-        "LEDGER_WEBHOOK_STRIPESECRET": SECRET,
-        "LEDGER_WEBHOOK_RECURLYSECRET": BASIC,
+        "LEDGER_WEBHOOK_STRIPE_SECRET": SECRET,
+        "LEDGER_WEBHOOK_RECURLY_SECRET": BASIC,
     }
     with (
         tempfile.TemporaryDirectory(prefix="ledger-bench-") as text,

@@ -38,8 +38,8 @@ async def take_in(
     """Take up to `most` positions into the live generation, in one transaction.
 
     None where another process has the checkpoint, or where the generation is of another version
-    of the program. Two round trips in all: this runs while the service is busy, and each would
-    wait for its turn. Raises psycopg.Error.
+    of the program. In few round trips: this runs while the service is busy, and each waits for
+    its turn. Raises psycopg.Error.
     """
     async with connection.pipeline(), connection.transaction():
         claimed = await connection.execute(statement("control", "claim"), {"name": model.name})

@@ -29,4 +29,5 @@ async def connect(conninfo: str, purpose: str) -> AbstractAsyncContextManager[As
         options=" ".join(f"-c {name}={value}" for name, value in _SETTINGS.items()),
         tcp_user_timeout=20_000,
         application_name=f"send-ledger {purpose}",
+        client_encoding="UTF8",
     )

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
-from math import inf
 from typing import Any
 
 import psycopg
@@ -125,6 +124,7 @@ class Projector:
         self._signal = asyncio.Event()
         self._woken = True
         self._closing = False
+        self._hurried = False
         self._last_round = -_LONGEST_PAUSE
         self._look_again = 0.0
         self._task: asyncio.Task[None] | None = None
@@ -150,8 +150,7 @@ class Projector:
 
     def hurry(self) -> None:
         """Say that a reader will soon come who wants what was just written: do not wait for it."""
-        self._last_round = -inf
-        self._woken = True
+        self._hurried = True
         self._signal.set()
 
     @property
@@ -222,6 +221,8 @@ class Projector:
     async def _rest(self) -> None:
         """Until the next round is due: at once for a reader who waits, else by the rhythm."""
         while not self._closing:
+            if self._hurried:
+                return
             if self._waiters:
                 pause = self._look_again
             else:
@@ -242,7 +243,7 @@ class Projector:
 
     async def _round(self, connection: AsyncConnection[Any]) -> None:
         """Take in what there is; where another process is at it, look again soon."""
-        self._woken = False
+        self._woken = self._hurried = False
         row = await one(connection, "control", "watch")
         self.head, found = row
         for name, (position, failed) in found.items():

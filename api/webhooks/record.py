@@ -63,10 +63,10 @@ class Record:
     def text(self, name: str) -> str:
         """An id or word: 1 to 255 characters, none of them a control character or surrogate."""
         value = self._required(name)
-        if isinstance(value, str) and 0 < len(value) <= LONGEST_ID and value.isprintable():
-            return value
         if not isinstance(value, str):
             raise Unusable("wrong_type", f"{self.where(name)} is not a text")
+        if 0 < len(value) <= LONGEST_ID and value.isprintable():
+            return value
         return checked_text(value, self.where(name))
 
     def optional_text(self, name: str) -> str | None:

@@ -11,7 +11,7 @@ from api.webhooks.record import Record
 from api.webhooks.unusable import Unusable
 
 _PLAIN = b'<?xml version="1.0" encoding="UTF-8"?>'
-"""In UTF-8 a byte below 128 is always that character."""
+"""In UTF-8 a byte below 128 is always that character, so no `<!` can hide from a look at bytes."""
 _INTEGER = re.compile(r"-?[0-9]{1,30}", re.ASCII)
 
 

@@ -1,7 +1,6 @@
 """Group commit: collects waiting commands, decides them under one lock, commits once (D4)."""
 
 import asyncio
-import contextlib
 import logging
 from collections import OrderedDict, deque
 from collections.abc import Sequence
@@ -128,7 +127,7 @@ class Engine:
     def expect(self) -> None:
         """A command is on its way: where nothing else is done, begin while it is read and checked.
 
-        What is decided is decided at a time that was read after this call, as it was before.
+        The head, the time and the keys are read after this call, so after its command arrived.
         """
         if self._resting and not self._closing and self._session.anticipate():
             self._resting = False
@@ -214,9 +213,16 @@ class Engine:
     async def _begin_in_vain(self) -> None:
         """What was expected did not come: it was refused before it reached the engine."""
         self._begun_early = False
-        with contextlib.suppress(StoreUnavailable):
-            await self._session.begin()
-            await self._session.rollback()
+        try:
+            head = await self._session.begin()
+            # Only this head may tell that what is kept here holds no more.
+            await self._catch_up(head)
+        except StoreUnavailable as error:
+            _log.debug("what was begun early came to nothing: %r", error)
+        except Exception:
+            _log.exception("a transaction in vain failed in a way that was not foreseen")
+            self._cache.clear(0)
+        await self._session.rollback()
 
     async def _process(self, tickets: list[_Ticket]) -> None:
         started = stopwatch()

@@ -96,6 +96,7 @@ class Loaded:
     answers: dict[str, bytes] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
+        """Was anything found?"""
         return bool(
             self.aggregates
             or self.permits

@@ -28,6 +28,7 @@ class Connections:
             kwargs={
                 "autocommit": True,
                 "application_name": "send-ledger reader",
+                "client_encoding": "UTF8",
                 "options": "-c statement_timeout=15000 -c timezone=UTC -c jit=off",
             },
             check=AsyncConnectionPool.check_connection,

@@ -91,6 +91,9 @@ class Exchange:
             self._prepared = True
             expected -= len(self._texts)
             del results[: len(self._texts)]
+        if failed is not None and not self._prepared:
+            # Some of the statements are known and some are not: only another connection helps.
+            raise psycopg.OperationalError(str(failed)) from failed
         if failed is not None:
             raise failed
         if len(results) != expected:

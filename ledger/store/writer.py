@@ -296,6 +296,7 @@ class PostgresWriter:
                     options=self._timeouts.options,
                     tcp_user_timeout=self._timeouts.answer,
                     application_name="send-ledger writer",
+                    client_encoding="UTF8",
                 )
         except (psycopg.Error, TimeoutError, OSError) as error:
             raise StoreUnavailable(f"no connection: {type(error).__name__}") from error

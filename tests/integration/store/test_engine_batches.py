@@ -83,6 +83,25 @@ def test_each_answer_is_a_row_of_the_decision_log_with_the_position_it_gave(data
     asyncio.run(scenario())
 
 
+def test_what_is_written_is_the_same_whatever_encoding_the_environment_asks_for(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+
+    async def scenario() -> None:
+        async with engine_on(database) as engine:
+            await engine.submit(invoice("invé"))
+        async with engine_on(database) as cold:
+            assert codes([await cold.submit(ask("invé"))]) == ["granted"]
+
+    asyncio.run(scenario())
+    monkeypatch.delenv("PGCLIENTENCODING")
+    found = asyncio.run(
+        rows(database, "SELECT invoice_id, request #>> '{invoices,0}' FROM decisions")
+    )
+    assert found == [("invé", "invé")]
+
+
 COUNT_WRITES = """
     CREATE SEQUENCE writes;
     CREATE FUNCTION count_write() RETURNS trigger LANGUAGE plpgsql AS

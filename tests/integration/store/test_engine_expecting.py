@@ -4,9 +4,12 @@ import asyncio
 
 from psycopg import AsyncConnection
 
+from ledger.application.engine import Engine
+from ledger.domain.policy import Policy
 from ledger.store.audit import verify
-from ledger.store.writer import Timeouts
+from ledger.store.writer import PostgresWriter, Timeouts
 from tests.integration.store.engines import (
+    IDENTITY,
     WAITING_FOR_THE_LOCK,
     WRITER,
     ask,
@@ -103,12 +106,57 @@ def test_a_connection_that_was_lost_while_nothing_was_done_is_replaced(database:
 
 
 def test_an_engine_that_stops_gives_back_what_was_begun(database: str) -> None:
+    """By itself, while its connection is still open."""
+
+    async def scenario() -> None:
+        writer = PostgresWriter(database)
+        engine = Engine(writer, Policy(), IDENTITY)
+        await engine.start()
+        await engine.submit(invoice("inv"))
+        engine.expect()
+        await engine.stop()
+        async with await AsyncConnection.connect(database) as other:
+            await other.execute("SELECT FROM partitions FOR UPDATE NOWAIT")
+        assert await rows(database, AT_REST) == [(True,)]
+        await writer.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_log_that_was_rewritten_is_noticed_though_the_command_never_came(database: str) -> None:
+    async def scenario() -> None:
+        writer = PostgresWriter(database)
+        engine = Engine(writer, Policy(), IDENTITY)
+        await engine.start()
+        await engine.submit(invoice("inv"))
+        assert engine._cache.aggregates
+        writer._rewritten = True
+        engine.expect()
+        await until(database, AT_REST)
+        assert not engine._cache.aggregates
+        assert codes([await engine.submit(ask("inv"))]) == ["granted"]
+        await engine.stop()
+        await writer.close()
+
+    asyncio.run(scenario())
+
+
+def test_an_engine_outlives_whatever_was_begun_in_vain(database: str) -> None:
+    """The database refuses to begin at all for a while."""
+
+    async def renamed(name: str, to: str) -> None:
+        async with await AsyncConnection.connect(database, autocommit=True) as connection:
+            await connection.execute(f"ALTER FUNCTION {name} RENAME TO {to}".encode())
+
     async def scenario() -> None:
         async with engine_on(database) as engine:
             await engine.submit(invoice("inv"))
+            await renamed("begin_batch", "begun_batch")
             engine.expect()
-        async with await AsyncConnection.connect(database) as other:
-            await other.execute("SELECT FROM partitions FOR UPDATE NOWAIT")
-            assert await rows(database, AT_REST) == [(True,)]
+            await until(database, AT_REST)
+            assert codes([await engine.submit(ask("inv"))]) == ["unavailable"]
+            await renamed("begun_batch", "begin_batch")
+            async with asyncio.timeout(20):
+                assert codes([await engine.submit(ask("inv"))]) == ["granted"]
 
     asyncio.run(scenario())

@@ -154,3 +154,18 @@ def test_a_statement_that_is_gone_counts_as_a_lost_connection(database: str) -> 
             await exchange.answers()
 
     run(database, steps)
+
+
+def test_a_statement_that_cannot_be_prepared_counts_as_a_lost_connection(database: str) -> None:
+    """Those before it are known to the connection, and could not be prepared a second time."""
+
+    async def scenario() -> None:
+        async with await AsyncConnection.connect(database, autocommit=True) as connection:
+            texts = {b"good": b"SELECT 1", b"bad": b"SELECT nothing"}
+            for _ in range(2):
+                exchange = Exchange(connection, texts)
+                exchange.send((b"good", ()))
+                with pytest.raises(psycopg.OperationalError):
+                    await exchange.answers()
+
+    asyncio.run(scenario())

@@ -16,6 +16,7 @@ from ledger.application.ports import (
     DecisionRow,
     Head,
     NotBegun,
+    StoreRefused,
     StoreUnavailable,
     WriterSession,
 )
@@ -355,7 +356,7 @@ class Engine:
         committed = False
         try:
             committed = await self._session.committed(work.batch)
-        except StoreUnavailable:
+        except (StoreUnavailable, StoreRefused):
             raise lost from None
         finally:
             if not committed:

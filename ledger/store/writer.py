@@ -139,9 +139,10 @@ class PostgresWriter:
         self._head, read_at, keys_version = _read_head(found)
         self._last_hash = self._head.hash
         loss = await self._lost(connection)
-        rewritten, self._rewritten = self._rewritten, False
         now = decision_time(read_at, self._head.at)
         await self._ensure_month(connection, now)
+        # Told once: so not before nothing can fail any more.
+        rewritten, self._rewritten = self._rewritten, False
         return Head(self._head.position, self._head.hash, now, keys_version, rewritten, loss)
 
     async def _lost(self, connection: AsyncConnection[Any]) -> Loss | None:

@@ -3,6 +3,7 @@
 import asyncio
 
 from psycopg import AsyncConnection
+from psycopg.conninfo import conninfo_to_dict
 
 from ledger.application.engine import Engine
 from ledger.domain.policy import Policy
@@ -20,6 +21,7 @@ from tests.integration.store.engines import (
     rows,
     until,
 )
+from tests.support.postgres import superuser
 
 AT_REST = f"""
     SELECT count(*) = 0 FROM pg_stat_activity
@@ -123,20 +125,36 @@ def test_an_engine_that_stops_gives_back_what_was_begun(database: str) -> None:
     asyncio.run(scenario())
 
 
-def test_a_log_that_was_rewritten_is_noticed_though_the_command_never_came(database: str) -> None:
+def restore(database: str, position: int) -> None:
+    """As an older copy would be: all after the position is gone, and so is every connection."""
+    with superuser(database, str(conninfo_to_dict(database)["dbname"])) as connection:
+        connection.execute("SET session_replication_role = replica")
+        connection.execute("DELETE FROM events WHERE position > %s", [position])
+        connection.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND application_name = %s",
+            [WRITER],
+        )
+
+
+def test_a_restored_database_is_noticed_though_the_command_never_came(database: str) -> None:
+    """Another process noted the loss and wrote on, past all that this one has seen."""
+
     async def scenario() -> None:
-        writer = PostgresWriter(database)
-        engine = Engine(writer, Policy(), IDENTITY)
-        await engine.start()
-        await engine.submit(invoice("inv"))
-        assert engine._cache.aggregates
-        writer._rewritten = True
-        engine.expect()
-        await until(database, AT_REST)
-        assert not engine._cache.aggregates
-        assert codes([await engine.submit(ask("inv"))]) == ["granted"]
-        await engine.stop()
-        await writer.close()
+        async with engine_on(database) as engine, engine_on(database) as other:
+            await engine.submit(invoice("inv"))
+            kept = engine.position
+            await engine.submit(invoice("lost"))
+            await other.submit(invoice("seen"))
+            await engine.submit(ask("nobody's"))
+            restore(database, kept)
+            for number in range(20):
+                await other.submit(invoice(f"new-{number}"))
+            assert other.position > engine.position
+            engine.expect()
+            await until(database, AT_REST)
+            assert codes([await engine.submit(ask("inv"))]) == ["recovery_mode"]
+            assert codes([await engine.submit(ask("lost"))]) == ["unknown_invoice"]
 
     asyncio.run(scenario())
 

@@ -4,7 +4,9 @@ import asyncio
 
 import pytest
 
+from ledger.application.ports import Head, StoreRefused
 from ledger.store.audit import verify
+from ledger.store.writer import PostgresWriter
 from tests.integration.store.commit_proxy import At, commit_proxy
 from tests.integration.store.engines import (
     WAITING_FOR_THE_LOCK,
@@ -119,5 +121,31 @@ def test_a_grant_behind_a_503_is_given_to_its_idempotency_key(database: str) -> 
             answer = await engine.submit(ask("inv", key="try"))
             assert (answer.status, answer.headers) == (200, (("Idempotent-Replayed", "true"),))
             assert await granted(database) == ["inv"]
+
+    asyncio.run(scenario())
+
+
+def test_who_is_refused_while_looking_again_hears_503(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not that its own grant is in its way."""
+
+    async def scenario() -> None:
+        async with commit_proxy(database) as (proxy, conninfo), engine_on(conninfo) as engine:
+            await engine.submit(invoice("inv"))
+            begin = PostgresWriter.begin
+            begun: list[bool] = []
+
+            async def refused_once(writer: PostgresWriter) -> Head:
+                begun.append(True)
+                if len(begun) == 2:
+                    raise StoreRefused("half restored")
+                return await begin(writer)
+
+            monkeypatch.setattr(PostgresWriter, "begin", refused_once)
+            proxy.plan = [At.ANSWER_LOST]
+            assert codes([await engine.submit(ask("inv"))]) == ["unavailable"]
+            assert await granted(database) == ["inv"]
+            assert codes([await engine.submit(ask("inv"))]) == ["permit_held"]
 
     asyncio.run(scenario())

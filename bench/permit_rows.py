@@ -68,7 +68,7 @@ class Distinct:
                 if abs(load.refused / load.requests - self.refused) <= self.refused * _TOLERANCE:
                     return sample
                 del streams[number]
-                stand.most_per_second *= 2
+                stand.most_per_second += stand.most_per_second // 4
             raise RuntimeError(
                 f"{load.refused} of {load.requests} were refused, not {self.refused:.0%}"
             )

@@ -143,8 +143,7 @@ def build_context(
 def tune_garbage_collector() -> None:
     """Keep the cyclic collector off the hot path: the cache is large and holds no cycles (D4).
 
-    The middle generation is looked through often, while it is small: a million objects at a time
-    kept every caller waiting for a sixth of a second.
+    The middle generation is looked through often, while it is small: every caller waits meanwhile.
     """
     gc.collect()
     gc.freeze()

@@ -1,7 +1,7 @@
 """Prepared statements of one connection, several of them in one round trip (libpq's pipeline mode).
 
-psycopg's own cursors and pipelines do the same; on the writer's connection what they do around it
-costs as much as the decision (ADR 0002). This stands on the same connection, by `psycopg.pq`.
+psycopg's own cursors and pipelines do the same and more around it, on the way of every permit
+(ADR 0002). This stands on the same connection, by `psycopg.pq`.
 """
 
 import asyncio

@@ -1,125 +1,61 @@
-"""A claim is asked in slices: what becomes of those in the queue when something fails between."""
+"""The slices of a claim: each ready customer once, and no more of them than were asked for."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from types import SimpleNamespace
+from contextlib import aclosing
 from typing import Any
 
-import orjson
 import pytest
 
-from api.claims import claim_permits
-from ledger.application.answers import Answer
-from ledger.application.ports import StoreUnavailable
-from ledger.application.requests import SYSTEM, Command
-
-GRANTED = Answer(201, b'{"permit_id":"p"}', (), "", 7, "p")
-DOWN = Answer(503, b"{}")
+from api.routes import due as route
+from projections.due import DueCustomer, DuePage
 
 
-class Queue:
-    """An engine's queue that answers when it is told to, and a projector that is hurried."""
-
-    def __init__(self) -> None:
-        self.futures: list[asyncio.Future[Answer]] = []
-        self.position = 1
-        self.hurried = 0
-
-    def enqueue(self, _: Command) -> "asyncio.Future[Answer]":
-        """Put a command into the queue."""
-        self.futures.append(asyncio.get_running_loop().create_future())
-        return self.futures[-1]
-
-    def hurry(self) -> None:
-        """Count the calls."""
-        self.hurried += 1
+def _customer(customer_id: str, *invoices: str) -> DueCustomer:
+    return DueCustomer(customer_id, None, None, [{"invoice_id": i} for i in invoices])
 
 
-async def slices(*told: list[tuple[str, ...]] | Exception) -> AsyncIterator[list[tuple[str, ...]]]:
-    for one in told:
-        if isinstance(one, Exception):
-            raise one
-        yield one
+PAGES = {
+    None: DuePage([_customer("a", "a-1", "a-2"), _customer("b", "b-1")], "1", 7),
+    "1": DuePage([_customer("a", "a-3"), _customer("c", "c-1")], "2", 8),
+    "2": DuePage([_customer("d", "d-1")], None, 9),
+}
+"""Once a mail for `a` was granted, the invoice that was left over stands at a later date."""
 
 
-def claim(queue: Queue, *told: list[tuple[str, ...]] | Exception) -> Any:
-    context: Any = SimpleNamespace(engine=queue, projector=queue)
-    return claim_permits(context, SYSTEM, slices(*told), None, None)
+def _slices(monkeypatch: pytest.MonkeyPatch, limit: int) -> tuple[list[Any], list[int]]:
+    asked: list[int] = []
+
+    async def page(_: Any, __: Any, limit: int, cursor: str | None, ready: bool) -> DuePage:
+        assert ready
+        asked.append(limit)
+        found = PAGES[cursor]
+        return DuePage(found.items[:limit], found.next, found.as_of)
+
+    async def read() -> list[Any]:
+        context: Any = None
+        async with aclosing(route._ready_groups(context, None, limit)) as slices:
+            return [groups async for groups in slices]
+
+    monkeypatch.setattr(route, "_due", page)
+    monkeypatch.setattr(route, "_SLICE", 2)
+    return asyncio.run(read()), asked
 
 
-async def until_queued(queue: Queue, count: int) -> None:
-    async with asyncio.timeout(5):
-        while len(queue.futures) < count:
-            await asyncio.sleep(0)
+def test_a_customer_who_comes_again_is_not_mailed_twice_by_one_claim(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found, asked = _slices(monkeypatch, 10)
+    assert found == [[("a-1", "a-2"), ("b-1",)], [("c-1",)], [("d-1",)]]
+    assert asked == [2, 2, 2]
 
 
-def test_the_next_slice_is_queued_before_the_last_was_answered() -> None:
-    async def scenario() -> None:
-        queue = Queue()
-        asked = asyncio.create_task(claim(queue, [("a",), ("b",)], [("c",)]))
-        await until_queued(queue, 3)
-        assert not any(future.done() for future in queue.futures)
-        for future in queue.futures:
-            future.set_result(GRANTED)
-        content = orjson.loads((await asked).body)
-        assert [permit["permit_id"] for permit in content["permits"]] == ["p"] * 3
-        assert (content["position"], queue.hurried) == ("7", 2)
-
-    asyncio.run(scenario())
+def test_whoever_comes_again_takes_nobody_elses_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, asked = _slices(monkeypatch, 4)
+    assert found == [[("a-1", "a-2"), ("b-1",)], [("c-1",)], [("d-1",)]]
+    assert asked == [2, 2, 1]
 
 
-def test_who_is_cancelled_takes_both_slices_back() -> None:
-    async def scenario() -> None:
-        queue = Queue()
-        asked = asyncio.create_task(claim(queue, [("a",)], [("b",)], [("c",)]))
-        await until_queued(queue, 2)
-        await asyncio.sleep(0)
-        asked.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await asked
-        assert [future.cancelled() for future in queue.futures] == [True, True]
-
-    asyncio.run(scenario())
-
-
-def test_an_error_of_ours_between_two_slices_takes_the_queued_one_back() -> None:
-    async def scenario() -> None:
-        queue = Queue()
-        with pytest.raises(ValueError, match="ours"):
-            await claim(queue, [("a",)], ValueError("ours"))
-        assert [future.cancelled() for future in queue.futures] == [True]
-
-    asyncio.run(scenario())
-
-
-def test_what_was_granted_before_the_store_failed_is_told() -> None:
-    """Whether it fails to read the next slice, or to decide it."""
-
-    async def scenario() -> None:
-        reading, deciding = Queue(), Queue()
-        unread = asyncio.create_task(claim(reading, [("a",)], StoreUnavailable("down")))
-        undecided = asyncio.create_task(claim(deciding, [("a",)], [("b",)], [("c",)]))
-        await until_queued(reading, 1)
-        await until_queued(deciding, 2)
-        reading.futures[0].set_result(GRANTED)
-        deciding.futures[0].set_result(GRANTED)
-        deciding.futures[1].set_result(DOWN)
-        await until_queued(deciding, 3)
-        deciding.futures[2].set_result(GRANTED)
-        for asked, permits in ((unread, 1), (undecided, 2)):
-            content = orjson.loads((await asked).body)
-            assert len(content["permits"]) == permits
-
-    asyncio.run(scenario())
-
-
-def test_where_nothing_was_granted_the_failure_is_told() -> None:
-    async def scenario() -> None:
-        queue = Queue()
-        asked = asyncio.create_task(claim(queue, [("a",)], StoreUnavailable("down")))
-        await until_queued(queue, 1)
-        queue.futures[0].set_result(DOWN)
-        with pytest.raises(StoreUnavailable):
-            await asked
-
-    asyncio.run(scenario())
+def test_no_more_is_read_than_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, asked = _slices(monkeypatch, 2)
+    assert found == [[("a-1", "a-2"), ("b-1",)]]
+    assert asked == [2]

@@ -83,23 +83,35 @@ def test_each_answer_is_a_row_of_the_decision_log_with_the_position_it_gave(data
     asyncio.run(scenario())
 
 
-def test_what_is_written_is_the_same_whatever_encoding_the_environment_asks_for(
+def test_others_get_a_turn_while_a_long_batch_is_decided(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    """Also where it is written in one part, and so waits for nothing on its way."""
+    turns = [0]
+    seen: list[int] = []
+
+    async def count() -> None:
+        while True:
+            turns[0] += 1
+            await asyncio.sleep(0)
+
+    def watching(world: World, command: Command) -> Outcome:
+        seen.append(turns[0])
+        return decide(world, command)
 
     async def scenario() -> None:
-        async with engine_on(database) as engine:
-            await engine.submit(invoice("invé"))
-        async with engine_on(database) as cold:
-            assert codes([await cold.submit(ask("invé"))]) == ["granted"]
+        async with engine_on(database, limits=Limits(part=512)) as engine:
+            await all_of(engine, lambda n: invoice(f"inv-{n}"), 200)
+            monkeypatch.setattr(deciding, "decide", watching)
+            counting = asyncio.create_task(count())
+            batches = engine.counters.batches
+            assert codes(await all_of(engine, lambda n: ask(f"inv-{n}"), 200)) == ["granted"] * 200
+            assert engine.counters.batches == batches + 1
+            counting.cancel()
 
     asyncio.run(scenario())
-    monkeypatch.delenv("PGCLIENTENCODING")
-    found = asyncio.run(
-        rows(database, "SELECT invoice_id, request #>> '{invoices,0}' FROM decisions")
-    )
-    assert found == [("invé", "invé")]
+    assert len(seen) == 200
+    assert seen[-1] - seen[0] >= 3
 
 
 COUNT_WRITES = """

@@ -5,7 +5,9 @@ import asyncio
 import pytest
 
 from ledger.application.ports import Head, StoreRefused
+from ledger.store import writer as writer_module
 from ledger.store.audit import verify
+from ledger.store.statements import statement
 from ledger.store.writer import PostgresWriter
 from tests.integration.store.commit_proxy import At, commit_proxy
 from tests.integration.store.engines import (
@@ -147,5 +149,22 @@ def test_who_is_refused_while_looking_again_hears_503(
             assert codes([await engine.submit(ask("inv"))]) == ["unavailable"]
             assert await granted(database) == ["inv"]
             assert codes([await engine.submit(ask("inv"))]) == ["permit_held"]
+
+    asyncio.run(scenario())
+
+
+def test_only_an_answer_that_says_commit_is_believed(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PostgreSQL answers COMMIT with ROLLBACK where the transaction had failed before."""
+
+    def text(folder: str, name: str) -> str:
+        return "ROLLBACK" if name == "commit" else statement(folder, name)
+
+    async def scenario() -> None:
+        monkeypatch.setattr(writer_module, "statement", text)
+        async with engine_on(database) as engine:
+            assert codes([await engine.submit(ask("nobody's"))]) == ["unavailable"]
+        assert await rows(database, "SELECT count(*) FROM decisions") == [(0,)]
 
     asyncio.run(scenario())

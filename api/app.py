@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
+from api.claimed_customers import ClaimedCustomers
 from api.context import Context, KeyRing
 from api.hot_path import HotPath
 from api.lag_alert import lag_alert
@@ -135,6 +136,7 @@ def build_context(
         intake=intake,
         refresher=Refresher(intake, connections, settings.apis, policy),
         twins=Twins(conninfo),
+        claimed=ClaimedCustomers(),
         test_clock=test_clock,
         conninfo=conninfo,
     )

@@ -2,19 +2,24 @@
 
 import asyncio
 from collections.abc import AsyncIterable
+from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
 from fastapi.responses import Response
 
+from api.claimed_customers import Claim
 from api.context import Context
 from api.decision_ids import DECISION_IDS
 from api.problems import ProblemError, problem_response
+from api.ready_slices import ready_slices
 from ledger.application.answers import Answer, answered, to_json, with_address
 from ledger.application.permit_subjects import Reminder
 from ledger.application.ports import Need, StoreUnavailable
 from ledger.application.requests import BindAnswer, Caller, Idempotency, RequestPermit
 from ledger.domain.permit import State
+from projections.due import ReadyCustomer
 
 _MOST_INVOICES = 100
 """Invoices that one mail may name, as in a request for a permit."""
@@ -23,12 +28,17 @@ _MOST_INVOICES = 100
 async def claim_permits(
     context: Context,
     caller: Caller,
-    slices: AsyncIterable[list[tuple[str, ...]]],
     stage: str | None,
+    limit: int,
     idempotency: Idempotency | None,
 ) -> Response:
-    """Ask for a permit per group of invoices of one customer; the guards have the last word."""
-    answers = await _ask_in_slices(context, caller, slices, stage)
+    """A permit for up to `limit` customers who can be mailed now; the guards have the last word."""
+    claim = Claim(context.claimed)
+    try:
+        async with aclosing(ready_slices(context, claim, stage, limit)) as slices:
+            answers = await ask_in_slices(context, caller, claim, slices, stage)
+    finally:
+        claim.close(context.engine.position)
     granted = [answer for answer in answers if answer.status == 201]
     withheld = [_withheld(answer) for answer in answers if 400 <= answer.status < 500]
     if not granted and any(answer.status >= 500 for answer in answers):
@@ -40,10 +50,19 @@ async def claim_permits(
     return _response([answer.body for answer in granted], withheld, position, {})
 
 
-async def _ask_in_slices(
+@dataclass(slots=True)
+class _Asked:
+    """A slice in the engine's queue."""
+
+    customers: list[ReadyCustomer]
+    futures: "list[asyncio.Future[Answer]]"
+
+
+async def ask_in_slices(
     context: Context,
     caller: Caller,
-    slices: AsyncIterable[list[tuple[str, ...]]],
+    claim: Claim,
+    slices: AsyncIterable[list[ReadyCustomer]],
     stage: str | None,
 ) -> list[Answer]:
     """The answers up to the slice after the first that the store fails in; grants are told.
@@ -52,30 +71,36 @@ async def _ask_in_slices(
     two. Raises StoreUnavailable where the store fails before anything was granted.
     """
     answers: list[Answer] = []
-    waiting: list[asyncio.Future[Answer]] = []
+    waiting = _Asked([], [])
     failure: StoreUnavailable | None = None
     try:
-        async for groups in slices:
-            commands = [_request(caller, invoices[:_MOST_INVOICES], stage) for invoices in groups]
-            before, waiting = waiting, [context.engine.enqueue(command) for command in commands]
-            answers += await _answered(context, before)
+        async for customers in slices:
+            commands = [_request(caller, c.invoices[:_MOST_INVOICES], stage) for c in customers]
+            futures = [context.engine.enqueue(command) for command in commands]
+            before, waiting = waiting, _Asked(customers, futures)
+            answers += await _answered(context, claim, before)
             if any(answer.status >= 500 for answer in answers):
                 break
     except StoreUnavailable as error:
         failure = error
     except BaseException:
-        for future in waiting:
+        for future in waiting.futures:
             future.cancel()
         raise
-    answers += await _answered(context, waiting)
+    answers += await _answered(context, claim, waiting)
     if failure is not None and not any(answer.status == 201 for answer in answers):
         raise failure
     return answers
 
 
-async def _answered(context: Context, futures: "list[asyncio.Future[Answer]]") -> list[Answer]:
-    """The answers of a slice. The next claim waits for the read models: they take it in at once."""
-    answers = await answered(futures)
+async def _answered(context: Context, claim: Claim, asked: _Asked) -> list[Answer]:
+    """The answers of a slice. A later claim may wait for the read models, or pass many over."""
+    answers = await answered(asked.futures)
+    for customer, answer in zip(asked.customers, answers, strict=True):
+        if answer.status == 201:
+            claim.granted(customer.customer_id, answer.position)
+        elif answer.status < 500:
+            claim.denied(customer.customer_id)
     if answers:
         context.projector.hurry()
     return answers

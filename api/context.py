@@ -7,6 +7,7 @@ from typing import Any
 
 from fastapi import Request
 
+from api.claimed_customers import ClaimedCustomers
 from api.paging import Pager
 from api.refreshing import Refresher
 from api.settings import Settings
@@ -83,6 +84,7 @@ class Context:
     intake: Intake
     refresher: Refresher
     twins: Twins
+    claimed: ClaimedCustomers
     test_clock: bool
     conninfo: str = field(repr=False, default="")
     draining: bool = False

@@ -38,15 +38,24 @@ def _batch(stand: Stand, by_hand: Take) -> Comparison:
 
 
 def claim(stand: Stand) -> Comparison:
-    """`POST /v1/due/claim`, 500 customers a call, one connection: permits granted."""
+    """`POST /v1/due/claim`, 500 customers a call, 4 connections: permits granted."""
+    return _claim(stand, _CONNECTIONS)
+
+
+def claim_alone(stand: Stand) -> Comparison:
+    """The same by one poller, who asks again when it was answered."""
+    return _claim(stand, 1)
+
+
+def _claim(stand: Stand, connections: int) -> Comparison:
     by_hand = stand.once(Handwritten).by_psycopg
-    count = stand.pace.size(10_000, 2_000)
+    count = stand.pace.size(20_000, 4_000)
     with stand.own_ledger() as server:
         teller = Teller(server.url, server.key)
 
         def ours(_: int) -> Sample:
             teller.invoices(stand.numbers(count), count)
-            return claim_all(stand, server, count)
+            return claim_all(stand, server, count, connections)
 
         return stand.alternate(ours, by_hand)
 
@@ -79,18 +88,25 @@ def decide_batches(stand: Stand, server: Server, first: int, count: int) -> Samp
     return cost.sample(count / seconds, count)
 
 
-def claim_all(stand: Stand, server: Server, count: int) -> Sample:
-    """Permits per second until everything that is due was claimed."""
-    client = Client(server.url, server.key)
+def claim_all(stand: Stand, server: Server, count: int, connections: int = _CONNECTIONS) -> Sample:
+    """Permits per second until everything that is due was claimed. Raises RuntimeError."""
     body = json.dumps({"limit": _PER_CALL}).encode()
-    granted = 0
-    with stand.counted(server) as cost:
-        started = time.perf_counter()
-        while granted < count:
+    counts: list[int] = []
+
+    def ask(_: int) -> None:
+        client = Client(server.url, server.key)
+        while sum(counts) < count:
             text = client.expect(200, "POST", "/v1/due/claim", body)
-            granted += text.count(b'"state":"granted"')
+            counts.append(text.count(b'"state":"granted"'))
             if time.perf_counter() - started > _CLAIM_SECONDS:
-                raise RuntimeError(f"only {granted} of {count} were claimed")
+                break
+        client.close()
+
+    with stand.counted(server) as cost, ThreadPoolExecutor(connections) as pool:
+        started = time.perf_counter()
+        list(pool.map(ask, range(connections)))
         seconds = time.perf_counter() - started
-    client.close()
+    granted = sum(counts)
+    if granted != count:
+        raise RuntimeError(f"{granted} of {count} were claimed")
     return cost.sample(granted / seconds, granted)

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -11,7 +12,7 @@ from psycopg import AsyncConnection
 
 from ledger.domain.policy import Policy
 from projections.generations import entered
-from projections.statements import statement
+from projections.statements import nested
 
 READ_MODELS = ("customers", "invoices")
 """The read models that this query looks at."""
@@ -56,6 +57,22 @@ class DuePage:
     as_of: int
 
 
+@dataclass(frozen=True, slots=True)
+class ReadyCustomer:
+    """A customer who can be mailed now, and the invoices newly due, longest waiting first."""
+
+    customer_id: str
+    invoices: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyPage:
+    """Customers who can be mailed now; `next` is the cursor of those after them."""
+
+    items: list[ReadyCustomer]
+    next: str | None
+
+
 async def due(
     connection: AsyncConnection[Any],
     *,
@@ -71,25 +88,66 @@ async def due(
     `stage` lists only invoices of which that stage is due; `ready` leaves out customers who cannot
     be mailed now. Raises BadCursor, psycopg.Error.
     """
+    values = _values(now, policy, stage, limit, cursor)
+    async with entered(connection):
+        found = await connection.execute(
+            nested("due", "page", "picked"), {**values, "ready": ready}, prepare=True
+        )
+        rows = await found.fetchall()
+    as_of = rows[0][0] or 0
+    listed = [row[1:] for row in rows if row[1] is not None]
+    items = [_customer(*row) for row in listed[:limit]]
+    return DuePage(items, _next(listed, limit), as_of)
+
+
+async def ready(
+    connection: AsyncConnection[Any],
+    *,
+    now: datetime,
+    policy: Policy,
+    stage: str | None = None,
+    limit: int = 100,
+    cursor: str | None = None,
+    passing_over: Iterable[str] = (),
+) -> ReadyPage:
+    """As `due`, in the same order, but only those who can be mailed now and what a claim asks for.
+
+    `passing_over` are customers to leave out. In one round trip: claims wait for it while the
+    service is busy. Raises BadCursor, psycopg.Error.
+    """
+    values = _values(now, policy, stage, limit, cursor, passing_over)
+    async with connection.pipeline(), entered(connection):
+        found = await connection.execute(
+            nested("due", "ready", "picked"), {**values, "ready": True}, prepare=True
+        )
+        rows = await found.fetchall()
+    items = [ReadyCustomer(customer, tuple(invoices)) for _, customer, invoices in rows[:limit]]
+    return ReadyPage(items, _next(rows, limit))
+
+
+def _values(
+    now: datetime,
+    policy: Policy,
+    stage: str | None,
+    limit: int,
+    cursor: str | None,
+    passing_over: Iterable[str] = (),
+) -> dict[str, Any]:
+    """One more is asked for than there may be: it tells whether there is a next page."""
     after_at, after_id = read_cursor(cursor)
-    values = {
+    return {
         "now": now,
         "after_at": after_at,
         "after_id": after_id,
         "outreach_per_day": policy.outreach_per_day,
         "stage": stage,
-        "ready": ready,
         "limit": limit + 1,
+        "passing_over": orjson.dumps(list(passing_over)).decode(),
     }
-    async with entered(connection):
-        found = await connection.execute(statement("due", "page"), values, prepare=True)
-        rows = await found.fetchall()
-    as_of = rows[0][0] or 0
-    listed = [row[1:] for row in rows if row[1] is not None]
-    following = None
-    if len(listed) > limit:
-        following = write_cursor(*listed[limit - 1][:2])
-    return DuePage([_customer(*row) for row in listed[:limit]], following, as_of)
+
+
+def _next(rows: Sequence[Sequence[Any]], limit: int) -> str | None:
+    return write_cursor(*rows[limit - 1][:2]) if len(rows) > limit else None
 
 
 def _customer(

@@ -158,6 +158,10 @@ class Projector:
         """The position that every read model has passed, as far as this process knows."""
         return min((p.position for p in self.progress.values()), default=self.head)
 
+    def passed(self, names: Collection[str]) -> int:
+        """The position that these read models have passed, as far as this process knows."""
+        return min(self.progress[name].position for name in names)
+
     @property
     def lag(self) -> float:
         """For how many seconds the slowest read model has been behind the log; 0: none is."""

@@ -22,6 +22,13 @@ def composed(folder: str, name: str, /, **identifiers: str) -> sql.Composed:
     return template.format(**{key: sql.Identifier(name) for key, name in identifiers.items()})
 
 
+@cache
+def nested(folder: str, name: str, part: str) -> str:
+    """The statement with another one of its folder set into its braces, which bear its name."""
+    template = sql.SQL(statement(folder, name))
+    return template.format(**{part: sql.SQL(statement(folder, part))}).as_string()
+
+
 async def one(connection: AsyncConnection[Any], folder: str, name: str, /, **values: Any) -> Any:
     """The first row of the statement's answer, None where it has none. Raises psycopg.Error."""
     cursor: psycopg.AsyncCursor[TupleRow] = await connection.execute(

@@ -1,8 +1,5 @@
 """What is newly due, and permits for it in one call (contract: due, due/claim)."""
 
-import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query
@@ -25,8 +22,6 @@ from ledger.application.requests import Caller, Idempotency
 from projections.due import READ_MODELS, BadCursor, DueCustomer, DuePage, due
 
 router = APIRouter(prefix="/v1/due", tags=["due"], route_class=GuardedRoute)
-_SLICE = 250
-"""So many customers of a claim are decided together."""
 IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
 
 
@@ -78,39 +73,7 @@ async def _claim(
     context: Context, caller: Caller, asked: ClaimRequest, idempotency: Idempotency | None
 ) -> Response:
     await let_lapse(context)
-    await current_projection(context, None, READ_MODELS)
-    async with aclosing(_ready_groups(context, asked.stage, asked.limit)) as slices:
-        return await claim_permits(context, caller, slices, asked.stage, idempotency)
-
-
-async def _ready_groups(
-    context: Context, stage: str | None, limit: int
-) -> AsyncGenerator[list[tuple[str, ...]], None]:
-    """The due invoices of up to `limit` ready customers, a slice at a time.
-
-    The next slice is read while the one before is decided. Who has more due than one mail may name
-    can be in a later slice again; one claim makes one mail for them all the same.
-    """
-    page = await _due(context, stage, min(limit, _SLICE), None, True)
-    seen: set[str] = set()
-    while True:
-        fresh = [customer for customer in page.items if customer.customer_id not in seen]
-        seen.update(customer.customer_id for customer in fresh)
-        limit -= len(fresh)
-        coming = None
-        if page.next is not None and limit > 0:
-            following = _due(context, stage, min(limit, _SLICE), page.next, True)
-            coming = asyncio.create_task(following)
-        try:
-            yield [tuple(i["invoice_id"] for i in customer.invoices) for customer in fresh]
-            if coming is None:
-                return
-            page = await coming
-        finally:
-            if coming is not None and not coming.done():
-                coming.cancel()
-                with suppress(asyncio.CancelledError):
-                    await coming
+    return await claim_permits(context, caller, asked.stage, asked.limit, idempotency)
 
 
 async def _due(

@@ -20,7 +20,7 @@ from ledger.application.ports import (
     StoreUnavailable,
     WriterSession,
 )
-from ledger.application.requests import SYSTEM, Command, EnterRecovery
+from ledger.application.requests import SYSTEM, Command, EnterRecovery, is_of_claim
 from ledger.application.world import Identity
 from ledger.domain.policy import Policy
 
@@ -89,6 +89,7 @@ class Engine:
         self.limits = limits or Limits()
         self.counters = Counters()
         self.position = 0
+        self.only_claims_since = 0
         self.keys_version = -1
         self._active_keys: frozenset[str] = frozenset()
         self._session = session
@@ -300,7 +301,7 @@ class Engine:
             self._forget(work)
             await self._session.rollback()
             raise
-        self._committed(work, head)
+        self._committed(work, head, commands)
         return results
 
     async def _decide(self, work: deciding.Work, commands: list[Command]) -> list[Answer]:
@@ -372,7 +373,10 @@ class Engine:
         self._cache.evict(work.touched)
         self._cache.addresses.clear()
 
-    def _committed(self, work: deciding.Work, head: Head) -> None:
+    def _committed(self, work: deciding.Work, head: Head, commands: list[Command]) -> None:
+        """From `only_claims_since` on the log holds but what this engine granted to claims."""
+        if head.position != self.position or not all(map(is_of_claim, commands)):
+            self.only_claims_since = work.batch.position
         self._cache.position = self.position = work.batch.position
         self._cache.used(work.touched)
         for row in work.batch.decisions:

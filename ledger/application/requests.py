@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from ledger.application.fact_data import Fact
-from ledger.application.permit_subjects import KINDS, PermitSubject
+from ledger.application.permit_subjects import KINDS, PermitSubject, Reminder
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,13 @@ class RequestPermit:
     def kind(self) -> str:
         """The kind of mail asked for."""
         return KINDS[type(self.subject)]
+
+
+def is_of_claim(command: object) -> bool:
+    """Is it a claim's, and so changes but the standing of the customer whom the claim asks for?"""
+    if not isinstance(command, RequestPermit):
+        return False
+    return isinstance(command.subject, Reminder) and command.subject.claim
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,4 @@
--- Customers with something newly due, those who wait longest first; each customer stands where the
--- first of their listed invoices does.
+-- Customers with something newly due, with what there is to tell of them and of their invoices.
 SELECT head.as_of, picked.due_at, picked.debtor_id, a.email, picked.code, picked.available_at, v.invoices
 FROM (
     SELECT min(g.position) AS as_of
@@ -7,53 +6,7 @@ FROM (
     WHERE p.partition = 0 AND p.name IN ('customers', 'invoices')
 ) head
 LEFT JOIN LATERAL (
-    SELECT page.due_at, page.debtor_id, c.addresses[1] AS fingerprint, w.code, w.available_at
-    FROM (
-        SELECT DISTINCT ON (i.due_at, i.debtor_id) i.due_at, i.debtor_id
-        FROM invoices i CROSS JOIN policy p
-        WHERE i.due_at <= %(now)s
-            AND (i.due_at, i.debtor_id) > (%(after_at)s::timestamptz, %(after_id)s)
-            AND CASE WHEN %(stage)s::text IS NULL THEN due_stage(i, p, %(now)s) IS NOT NULL
-                ELSE due_stage(i, p, %(now)s) = %(stage)s END
-            AND i.due_at = (
-                SELECT j.due_at FROM invoices j
-                WHERE j.debtor_id = i.debtor_id AND j.due_at <= %(now)s
-                    AND CASE WHEN %(stage)s::text IS NULL THEN due_stage(j, p, %(now)s) IS NOT NULL
-                        ELSE due_stage(j, p, %(now)s) = %(stage)s END
-                ORDER BY j.due_at LIMIT 1
-            )
-        ORDER BY i.due_at, i.debtor_id
-    ) page
-    LEFT JOIN LATERAL (
-        SELECT x.* FROM customers x WHERE x.customer_id = page.debtor_id OFFSET 0
-    ) c ON true
-    CROSS JOIN LATERAL (
-        SELECT count(*)::integer AS used, array_agg(t.at ORDER BY t.at) AS times
-        FROM (
-            SELECT counts_at(m, %(now)s) AS at FROM mails m
-            WHERE m.owner_id = page.debtor_id AND m.send_by > %(now)s - interval '24 hours'
-                AND m.lane IN ('outreach', 'apology')
-        ) t
-        WHERE t.at > %(now)s - interval '24 hours'
-    ) counted
-    -- In the order of the guards (design D12).
-    CROSS JOIN LATERAL (
-        SELECT 'on_hold' AS code, CASE WHEN NOT c.held_indefinitely THEN c.held_until END AS available_at
-        WHERE c.held_indefinitely OR c.held_until > %(now)s
-        UNION ALL
-        SELECT 'address_on_hold', NULL WHERE c.held_addresses ? c.addresses[1]
-        UNION ALL
-        SELECT 'breaker_open', NULL WHERE c.breaker_scope IS NOT NULL
-        UNION ALL
-        SELECT 'cap_reached', counted.times[counted.used - %(outreach_per_day)s + 1] + interval '24 hours'
-        WHERE counted.used >= %(outreach_per_day)s
-        UNION ALL
-        SELECT NULL, NULL
-        LIMIT 1
-    ) w
-    WHERE w.code IS NULL OR NOT %(ready)s
-    ORDER BY page.due_at, page.debtor_id
-    LIMIT %(limit)s
+    {picked}
 ) picked ON true
 LEFT JOIN LATERAL (
     SELECT json_agg(

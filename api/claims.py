@@ -94,15 +94,13 @@ async def ask_in_slices(
 
 
 async def _answered(context: Context, claim: Claim, asked: _Asked) -> list[Answer]:
-    """The answers of a slice. A later claim may wait for the read models, or pass many over."""
+    """The answers of a slice."""
     answers = await answered(asked.futures)
     for customer, answer in zip(asked.customers, answers, strict=True):
         if answer.status == 201:
             claim.granted(customer.customer_id, answer.position)
         elif answer.status < 500:
             claim.denied(customer.customer_id)
-    if answers:
-        context.projector.hurry()
     return answers
 
 

@@ -124,7 +124,6 @@ class Projector:
         self._signal = asyncio.Event()
         self._woken = True
         self._closing = False
-        self._hurried = False
         self._last_round = -_LONGEST_PAUSE
         self._look_again = 0.0
         self._task: asyncio.Task[None] | None = None
@@ -147,11 +146,6 @@ class Projector:
         if not self._woken:
             self._woken = True
             self._signal.set()
-
-    def hurry(self) -> None:
-        """Say that a reader will soon come who wants what was just written: do not wait for it."""
-        self._hurried = True
-        self._signal.set()
 
     @property
     def position(self) -> int:
@@ -225,8 +219,6 @@ class Projector:
     async def _rest(self) -> None:
         """Until the next round is due: at once for a reader who waits, else by the rhythm."""
         while not self._closing:
-            if self._hurried:
-                return
             if self._waiters:
                 pause = self._look_again
             else:
@@ -247,7 +239,7 @@ class Projector:
 
     async def _round(self, connection: AsyncConnection[Any]) -> None:
         """Take in what there is; where another process is at it, look again soon."""
-        self._woken = self._hurried = False
+        self._woken = False
         row = await one(connection, "control", "watch")
         self.head, found = row
         for name, (position, failed) in found.items():

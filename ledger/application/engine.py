@@ -322,7 +322,7 @@ class Engine:
 
     def _end_of_part(self, start: int, count: int) -> int:
         """A share of what is left: while the last part is written nothing can be decided."""
-        return start + max(self.limits.part, (count - start) // _SHARE)
+        return start + max(self.limits.part, min(_TURN, (count - start) // _SHARE))
 
     async def _know_keys(self, head: Head) -> None:
         """After a key was made or revoked anywhere, learn which ones may still ask."""

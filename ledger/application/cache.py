@@ -9,6 +9,8 @@ from eventsourcing.domain import Aggregate
 
 from ledger.domain.customer import Customer
 
+_UNKNOWN: Any = object()
+
 
 class AggregateCache:
     """The aggregates that an engine keeps between batches; None marks one that does not exist.
@@ -47,8 +49,9 @@ class AggregateCache:
         """Mark aggregates as just used, and let the longest unused go."""
         aggregates = self.aggregates
         for id_ in dict.fromkeys(ids):
-            if id_ in aggregates:
-                aggregates[id_] = aggregates.pop(id_)
+            held = aggregates.pop(id_, _UNKNOWN)
+            if held is not _UNKNOWN:
+                aggregates[id_] = held
         surplus = len(aggregates) - self.limit
         if surplus > 0:
             # Not list(aggregates)[:surplus]: copying a full cache costs more than a decision.

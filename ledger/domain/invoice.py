@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
 
@@ -280,7 +281,7 @@ class Invoice(Aggregate):
     def local_date(self, now: datetime, default_zone: str) -> date:
         """The calendar date of an instant in the invoice's billing zone."""
         zone = self.snapshot.time_zone if self.snapshot else None
-        return now.astimezone(ZoneInfo(zone or default_zone)).date()
+        return _local_date(now, zone or default_zone)
 
     def days_past_due(self, now: datetime, default_zone: str) -> int | None:
         """Age in calendar days of the billing zone since the cycle's start (D7); None: no age."""
@@ -324,6 +325,12 @@ class Invoice(Aggregate):
             if held.state == "permitted" and held.overtaken is None:
                 self.stages[key] = replace(held, overtaken=why)
         self.notices.overtake(why)
+
+
+@lru_cache(maxsize=256)
+def _local_date(instant: datetime, zone: str) -> date:
+    """A batch asks for the date of one instant again and again, in few zones."""
+    return instant.astimezone(ZoneInfo(zone)).date()
 
 
 def _rung(cycle: int, stage: str) -> str:

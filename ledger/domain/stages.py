@@ -211,6 +211,8 @@ def _takes_the_place(due: Stage, stage: Stage, policy: Policy) -> bool:
 
 
 def _highest_recorded_days(invoice: Invoice, policy: Policy) -> int:
+    if not invoice.stages and policy.adopt_before is None:
+        return 0
     days = 0
     for stage in policy.stages:
         if record_of(invoice, stage, policy) is not None:

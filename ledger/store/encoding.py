@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import orjson
 from eventsourcing.utils import get_topic
 
 from ledger.application.ports import Batch, DecisionRow
@@ -26,11 +25,12 @@ def encode_batch(batch: Batch, before: bytes) -> tuple[tuple[bytes | None, ...],
 
     `before` is the hash of the last event before them.
     """
-    events, last = _events(batch, before)
+    permits = {each.permit_id: (each, write_json(each)) for each in batch.permits.values()}
+    events, last = _events(batch, before, permits)
     arguments = (
         _text(events),
         _text([_decision(row) for row in batch.decisions[batch.decisions_sent :]]),
-        _text([_permit(permit) for permit in batch.permits.values()]),
+        _text([_permit(*permit) for permit in permits.values()]),
         _text(_rest(batch)),
     )
     return arguments, last
@@ -107,7 +107,9 @@ def event_row(
     return row, hash_
 
 
-def _events(batch: Batch, last: bytes) -> tuple[list[dict[str, Any]], bytes]:
+def _events(
+    batch: Batch, last: bytes, permits: dict[str, tuple[Permit, bytes]]
+) -> tuple[list[dict[str, Any]], bytes]:
     rows = []
     position = batch.head.position + batch.events_sent
     for event in batch.events[batch.events_sent :]:
@@ -118,7 +120,7 @@ def _events(batch: Batch, last: bytes) -> tuple[list[dict[str, Any]], bytes]:
             event.originator_id,
             event.originator_version,
             get_topic(type(event)),
-            write_state(event),
+            write_state(event, permits),
             event.timestamp,
         )
         rows.append(row)
@@ -146,13 +148,13 @@ def _decision(row: DecisionRow) -> dict[str, Any]:
     }
 
 
-def _permit(permit: Permit) -> dict[str, Any]:
+def _permit(permit: Permit, written: bytes) -> dict[str, Any]:
     return {
         "i": permit.permit_id,
         "s": permit.state,
         "c": permit.customer_id,
         "b": permit.send_by,
-        "d": orjson.dumps(permit, option=orjson.OPT_UTC_Z).decode(),
+        "d": written.decode(),
     }
 
 

@@ -8,7 +8,7 @@ costs more on the way of a permit (ADR 0002).
 import dataclasses
 import enum
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -24,6 +24,7 @@ from ledger.domain.customer import Customer
 from ledger.domain.incident import Incident
 from ledger.domain.invoice import Invoice
 from ledger.domain.job import Job
+from ledger.domain.permit import Permit
 from ledger.domain.thread import Thread
 
 Reader = Callable[[Any], Any]
@@ -31,6 +32,7 @@ AGGREGATES: tuple[type[Aggregate], ...] = (Invoice, Customer, Thread, Incident, 
 SNAPSHOT_TOPICS = {f"{kind.TOPIC}#1": kind for kind in (Invoice, Customer, Thread)}
 """Topics of snapshots; raise the number when a STATE changes, and older ones are passed over."""
 _OPTIONS = orjson.OPT_UTC_Z
+_NOTHING: Mapping[str, tuple[Permit, bytes]] = {}
 _NOT_STATE = frozenset({"originator_id", "originator_version"})
 
 
@@ -77,10 +79,18 @@ class TypedMapper(Mapper[UUID]):
         return event
 
 
-def write_state(event: Any) -> bytes:
-    """The state of an event as JSON: its fields without id and version, and its class version."""
+def write_state(event: Any, permits: Mapping[str, tuple[Permit, bytes]] = _NOTHING) -> bytes:
+    """The state of an event as JSON: its fields without id and version, and its class version.
+
+    `permits` are such as were written as JSON already: the largest part of an event that has one.
+    """
     state = vars(event).copy()
     del state["originator_id"], state["originator_version"]
+    permit = state.get("permit")
+    if isinstance(permit, Permit):
+        written = permits.get(permit.permit_id)
+        if written is not None and written[0] is permit:
+            state["permit"] = orjson.Fragment(written[1])
     version = type(event).class_version
     if version > 1:
         state["class_version"] = version

@@ -98,7 +98,8 @@ def lapses(world: World, command: Command) -> list[Lapse]:
         return [Lapse(permit_id) for permit_id in lapsed_by_fact(world, command.fact.data)]
     if not isinstance(command, RequestPermit):
         return []
-    now, found = world.now, dict[str, None]()
+    now = world.now
+    found: dict[str, None] = {}
     customers = _customers(world, command)
     for customer in customers:
         for permit in customer.permits.values():

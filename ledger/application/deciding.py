@@ -171,10 +171,12 @@ def _need_of(missing: NotLoaded) -> Need:
 async def _apply(work: Work, change: Change) -> None:
     """Number the event, stamp it with the time of the batch, and let it change its aggregate."""
     aggregates = work.world.aggregates
-    if change.aggregate_id not in aggregates:
-        await load(work, Need(aggregates={change.aggregate_id}))
     work.touched.append(change.aggregate_id)
-    aggregate = aggregates[change.aggregate_id]
+    try:
+        aggregate = aggregates[change.aggregate_id]
+    except KeyError:
+        await load(work, Need(aggregates={change.aggregate_id}))
+        aggregate = aggregates[change.aggregate_id]
     version = 1 if aggregate is None else aggregate.version + 1
     event = change.event(
         originator_id=change.aggregate_id,
@@ -182,10 +184,10 @@ async def _apply(work: Work, change: Change) -> None:
         timestamp=work.world.now,
         **change.fields,
     )
-    aggregates[change.aggregate_id] = event.mutate(aggregate)
+    aggregates[change.aggregate_id] = mutated = event.mutate(aggregate)
     work.batch.events.append(event)
     if version % SNAPSHOT_EVERY == 0:
-        work.to_snapshot[change.aggregate_id] = aggregates[change.aggregate_id]
+        work.to_snapshot[change.aggregate_id] = mutated
     if isinstance(event, Invoice.Observed):
         work.batch.owners.add((event.snapshot.customer_id, _invoice_id(aggregates, event)))
         work.world.invoices_by_customer.clear()

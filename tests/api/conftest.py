@@ -3,9 +3,10 @@
 import uuid
 from collections.abc import Iterator
 
+import psycopg
 import pytest
 
-from tests.support.service import Service, fresh_service
+from tests.support.service import Client, Service, fresh_service
 
 
 @pytest.fixture(scope="session")
@@ -30,3 +31,21 @@ def service(shared_service: Service) -> Service:
 def name() -> str:
     """A text that is in no other test's ids."""
     return uuid.uuid4().hex[:12]
+
+
+@pytest.fixture
+def claimer(service: Service) -> Client:
+    """A poller's key; what others left due is claimed away first."""
+    client = service.client("send", redeem="optional")
+    while client.post("/v1/due/claim", {"limit": 1000}).ok()["permits"]:
+        pass
+    return client
+
+
+@pytest.fixture
+def stalled(shared_service: Service) -> Iterator[None]:
+    """The read models stand still: somebody else holds their checkpoints."""
+    with psycopg.connect(shared_service.database) as db:
+        db.execute("SELECT 1 FROM projection_generations FOR UPDATE")
+        yield
+        db.rollback()

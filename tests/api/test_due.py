@@ -41,15 +41,6 @@ def _claimed(claimer: Client, name: str) -> list[dict[str, Any]]:
     return [permit for permit in permits if name in permit["customer_id"]]
 
 
-@pytest.fixture
-def claimer(service: Service) -> Client:
-    """A poller's key; what others left due is claimed away first."""
-    client = service.client("send", redeem="optional")
-    while client.post("/v1/due/claim", {"limit": 1000}).ok()["permits"]:
-        pass
-    return client
-
-
 def test_due_is_grouped_by_customer(service: Service, name: str) -> None:
     email = f"{name}@example.com"
     for part, days in (("a", 4), ("b", 8), ("c", 2)):

@@ -1,25 +1,14 @@
 """Reads are up to date as of their arrival, and say so where they cannot be (design D15)."""
 
 import threading
-from collections.abc import Iterator
 from datetime import timedelta
 
-import psycopg
 import pytest
 
 from tests.api.routes import ROUTES, Route
 from tests.support.service import Answer, Service
 
 _READS = [r for r in ROUTES if r.method == "GET"]
-
-
-@pytest.fixture
-def stalled(shared_service: Service) -> Iterator[None]:
-    """The read models stand still: somebody else holds their checkpoints."""
-    with psycopg.connect(shared_service.database) as db:
-        db.execute("SELECT 1 FROM projection_generations FOR UPDATE")
-        yield
-        db.rollback()
 
 
 @pytest.mark.parametrize("route", _READS, ids=str)

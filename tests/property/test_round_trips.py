@@ -1,6 +1,9 @@
 """Every event, permit and snapshot of an aggregate comes back from the store as it went in."""
 
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import orjson
 import pytest
@@ -9,6 +12,7 @@ from eventsourcing.utils import get_topic, resolve_topic
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ledger.domain.customer import Customer
 from ledger.domain.permit import Permit
 from ledger.store.transcoding import (
     AGGREGATES,
@@ -19,6 +23,7 @@ from ledger.store.transcoding import (
     read_snapshot,
     write_json,
     write_snapshot,
+    write_state,
 )
 from tests.support.typed_values import fields_of, moments, values_of
 
@@ -60,6 +65,20 @@ def test_an_event_comes_back_as_it_was(topic: str, data: st.DataObject) -> None:
     assert vars(back) == vars(event)
     for name, value in vars(event).items():
         assert type(getattr(back, name)) is type(value), name
+
+
+@settings(max_examples=100)
+@given(values_of(Permit), st.uuids(), moments())
+def test_a_permit_written_before_its_event_is_written_alike(
+    permit: Permit, customer: UUID, at: datetime
+) -> None:
+    event = Customer.MailPermitted(
+        originator_id=customer, originator_version=2, timestamp=at, permit=permit
+    )
+    plain = write_state(event)
+    assert write_state(event, {permit.permit_id: (permit, write_json(permit))}) == plain
+    changed = replace(permit, rejections=permit.rejections + 1)
+    assert write_state(event, {permit.permit_id: (changed, write_json(changed))}) == plain
 
 
 @settings(max_examples=200)

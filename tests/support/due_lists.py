@@ -15,6 +15,7 @@ from ledger.domain.permit import Lane
 from ledger.domain.policy import Policy
 from ledger.domain.subjects import InvoiceStage
 from projections.due import due
+from projections.due import ready as ready_customers
 from projections.generations import Generation, add_generation, apply_range, keep_policy
 from projections.invoices import INVOICES
 from projections.models import MODELS
@@ -146,6 +147,18 @@ class Reader:
             for item in page.items
         }
 
+    async def claimable(self, scenario: Scenario, passed_over: list[str]) -> dict[str, list[str]]:
+        """The invoices of those whom a claim would ask for."""
+        page = await ready_customers(
+            self.connection,
+            now=scenario.store.now,
+            policy=self.policy,
+            limit=1000,
+            passing_over=passed_over,
+        )
+        assert page.next is None
+        return {customer.customer_id: list(customer.invoices) for customer in page.items}
+
     async def check_pages(self, scenario: Scenario, listed: dict[str, Listed], limit: int) -> None:
         """Page by page it is the same list in the same order, and so are its filtered forms."""
         ids: list[str] = []
@@ -166,6 +179,10 @@ class Reader:
         assert ids == list(listed)
         ready = await self.listed(scenario, ready=True)
         assert ready == {c: found for c, found in listed.items() if found.withheld is None}
+        passed_over = list(ready)[::2]
+        claimable = await self.claimable(scenario, passed_over)
+        assert claimable == {c: list(ready[c].invoices) for c in ready if c not in passed_over}
+        assert list(claimable) == [c for c in ready if c not in passed_over]
         for stage in self.policy.stages:
             some = await self.listed(scenario, stage=stage.name)
             for customer_id, found in listed.items():

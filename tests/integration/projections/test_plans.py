@@ -20,7 +20,7 @@ from ledger.store.cluster import SUPERUSER
 from ledger.store.migrate import migrate
 from projections.catching_up import take_in
 from projections.connecting import connect
-from projections.due import DuePage, due, write_cursor
+from projections.due import DuePage, due, ready, write_cursor
 from projections.models import MODELS
 from projections.schema import prepare
 from tests.conftest import wanted_postgres
@@ -129,11 +129,11 @@ def test_a_page_of_what_is_due_goes_by_index(crowd: str, mode: str) -> None:
         connection, collector = await explained(crowd, mode)
         first = await page(connection)
         second = await page(connection, cursor=first.next)
-        ready = await page(connection, ready=True)
+        listed = await page(connection, ready=True)
         few = await page(connection, now=FEW_DUE, limit=1000)
         deep = await page(connection, cursor=write_cursor(MIDNIGHT, "cus_0400000"))
-        assert [len(p.items) for p in (first, second, ready, few, deep)] == [100] * 3 + [300, 100]
-        assert [p.items[0].customer_id for p in (first, second, ready, deep)] == [
+        assert [len(p.items) for p in (first, second, listed, few, deep)] == [100] * 3 + [300, 100]
+        assert [p.items[0].customer_id for p in (first, second, listed, deep)] == [
             "cus_0000001",
             "cus_0000101",
             "cus_0000001",
@@ -146,8 +146,28 @@ def test_a_page_of_what_is_due_goes_by_index(crowd: str, mode: str) -> None:
         }
         plans = collector.about("-- Customers with something newly due")
         assert len(plans) == 5
-        for plan, found in zip(plans, (first, second, ready, few, deep), strict=True):
+        for plan, found in zip(plans, (first, second, listed, few, deep), strict=True):
             assert_by_index(plan, PAGES_FOR_100 * len(found.items) // 100)
+        await connection.close()
+
+    asyncio.run(steps())
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_whom_a_claim_asks_for_is_found_by_index(crowd: str, mode: str) -> None:
+    """However many customers there are to pass over."""
+    passed_over = [f"cus_{number:07}" for number in range(1, 501)]
+
+    async def steps() -> None:
+        connection, collector = await explained(crowd, mode)
+        asked = {"now": NOW, "policy": Policy()}
+        first = await ready(connection, **asked)
+        second = await ready(connection, **asked, passing_over=passed_over)
+        assert [len(p.items) for p in (first, second)] == [100, 100]
+        assert [p.items[0].customer_id for p in (first, second)] == ["cus_0000001", "cus_0000501"]
+        plans = collector.about("-- Customers with something newly due")
+        for plan, most in zip(plans, (PAGES_FOR_100, PAGES_FOR_100 + 1_000), strict=True):
+            assert_by_index(plan, most)
         await connection.close()
 
     asyncio.run(steps())

@@ -82,23 +82,6 @@ def test_it_goes_by_its_rhythm_when_nobody_waits(database: str) -> None:
     with_read_side(database, story(), steps)
 
 
-def test_who_hurries_it_need_not_wait_for_it(database: str) -> None:
-    async def steps(side: ReadSide) -> None:
-        async with side.projecting(Rhythm(interval=1e9, idle=1e9)) as projector:
-            assert await projector.wait_for(await side.append(10), SECONDS) == 0
-            position = await side.append()
-            assert position > 10
-            projector.wake()
-            projector.hurry()
-
-            async def arrived() -> bool:
-                return projector.position == position
-
-            await until(arrived)
-
-    with_read_side(database, story(), steps)
-
-
 def test_who_waits_too_long_hears_for_how_long_it_has_been_behind(database: str) -> None:
     async def steps(side: ReadSide) -> None:
         await side.append()

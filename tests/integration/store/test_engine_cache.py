@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from itertools import count
 from typing import Any
@@ -20,6 +21,7 @@ from ledger.application.decide import decide
 from ledger.application.effects import Outcome
 from ledger.application.engine import Engine, Limits
 from ledger.application.fact_data import CustomerHeld, CustomerObserved, CustomersMerged, Fact
+from ledger.application.permit_subjects import Reminder
 from ledger.application.requests import (
     SYSTEM,
     ApplyFact,
@@ -259,5 +261,36 @@ def test_a_snapshot_is_of_what_the_batch_leaves_behind(
         async with engine_on(database) as cold:
             await cold.submit(ask("inv"))
             assert_kept_is_logged(cold, application)
+
+    asyncio.run(scenario())
+
+
+def test_an_engine_knows_since_when_the_log_holds_only_what_it_granted_to_claims(
+    database: str,
+) -> None:
+    """What anybody else wrote counts as news, also where a claim comes upon it."""
+
+    async def scenario() -> None:
+        async with engine_on(database) as one, engine_on(database) as other:
+
+            async def claimed(engine: Engine, number: int) -> None:
+                request = ask(f"inv-{number}")
+                claim = replace(request, subject=Reminder((f"inv-{number}",), claim=True))
+                assert codes([await engine.submit(claim)]) == ["granted"]
+
+            await all_of(one, lambda n: invoice(f"inv-{n}"), 6)
+            told = one.position
+            assert one.only_claims_since == told
+            await claimed(one, 0)
+            await claimed(one, 1)
+            assert (one.only_claims_since, one.position) == (told, told + 4)
+            assert codes([await one.submit(ask("inv-2"))]) == ["granted"]
+            assert one.only_claims_since == one.position == told + 6
+            await claimed(other, 3)
+            assert other.only_claims_since == other.position == told + 8
+            await claimed(one, 4)
+            assert one.only_claims_since == one.position == told + 10
+            await claimed(one, 5)
+            assert (one.only_claims_since, one.position) == (told + 10, told + 12)
 
     asyncio.run(scenario())

@@ -5,8 +5,11 @@ claims before it. Only a convenience: whether a permit is given is decided by th
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+
+from ledger.application.ports import StoreUnavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +27,32 @@ class PassedOver:
 class ClaimedCustomers:
     """Those who are being decided, and those with a permit that the read models may not know yet.
 
-    Hold `reading` from `pass_over` until `Claim.asks`: else two claims find the same ones. The
-    first are bounded by the engine's queue; where there are `many` of the second, a claim must wait
-    for the read models and `forget` them.
+    The first are bounded by the engine's queue; where there are `many` of the second, a claim must
+    wait for the read models and `forget` them.
     """
 
-    def __init__(self, most: int = 4_096) -> None:
-        self.reading = asyncio.Lock()
+    def __init__(self, most: int = 4_096, patience: float = 5.0) -> None:
         self.asked: set[str] = set()
         self.granted: dict[str, int] = {}
         self._most = most
+        self._patience = patience
+        self._one_at_a_time = asyncio.Lock()
+
+    @asynccontextmanager
+    async def alone(self) -> AsyncIterator[None]:
+        """From `pass_over` until `Claim.asks` no other claim: else two would find the same ones.
+
+        Raises StoreUnavailable where others take longer than `patience` seconds.
+        """
+        try:
+            async with asyncio.timeout(self._patience):
+                await self._one_at_a_time.acquire()
+        except TimeoutError:
+            raise StoreUnavailable("other claims are waiting for the database") from None
+        try:
+            yield
+        finally:
+            self._one_at_a_time.release()
 
     @property
     def many(self) -> bool:

@@ -77,7 +77,7 @@ async def _read(search: _Search, cursor: str | None) -> ReadyPage:
     """Those not found before. One claim reads at a time, so that each finds what others left."""
     claimed = search.context.claimed
     size = _SLICE if search.context.engine.waiting else _FIRST
-    async with claimed.reading:
+    async with claimed.alone():
         passed_over = claimed.pass_over()
         async with search.context.connections.use() as connection:
             page = await ready(

@@ -50,7 +50,7 @@ class Pace:
 
 
 QUICK = Pace(True, 1, 1, 60.0)
-FULL = Pace(False, 3, 4, 540.0)
+FULL = Pace(False, 3, 4, 600.0)
 
 
 class Stand:

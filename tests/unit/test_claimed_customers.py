@@ -1,6 +1,11 @@
 """Customers whom claims pass over: while they are decided, and until the read models know."""
 
+import asyncio
+
+import pytest
+
 from api.claimed_customers import Claim, ClaimedCustomers, PassedOver
+from ledger.application.ports import StoreUnavailable
 
 
 def test_at_first_nobody_is_passed_over() -> None:
@@ -65,3 +70,16 @@ def test_too_many_with_a_permit_are_said_to_be_many() -> None:
     assert claimed.many
     claimed.forget(1)
     assert not claimed.many
+
+
+def test_one_claim_at_a_time_looks_for_customers_and_none_waits_for_ever() -> None:
+    async def scenario() -> None:
+        claimed = ClaimedCustomers(patience=0.01)
+        async with claimed.alone():
+            with pytest.raises(StoreUnavailable, match="other claims"):
+                async with claimed.alone():
+                    raise AssertionError("two at once")
+        async with claimed.alone():
+            assert claimed.pass_over() == PassedOver([], None)
+
+    asyncio.run(scenario())

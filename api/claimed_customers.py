@@ -5,7 +5,7 @@ claims before it. Only a convenience: whether a permit is given is decided by th
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -16,8 +16,8 @@ from ledger.application.ports import StoreUnavailable
 class PassedOver:
     """Customers whom a claim does not ask for.
 
-    Some have a permit that the read models may not tell of before `until`, a position (None: nobody
-    has); the others are being decided.
+    `until` is the position from which on the read models tell of those among them who have got a
+    permit; None where there are none.
     """
 
     customers: list[str]
@@ -27,16 +27,45 @@ class PassedOver:
 class ClaimedCustomers:
     """Those who are being decided, and those with a permit that the read models may not know yet.
 
-    The first are bounded by the engine's queue; where there are `many` of the second, a claim must
-    wait for the read models and `forget` them.
+    Few claims run at a time: more would fill the engine's queue, which is there for everybody. Of
+    permits that the read models do not know at most `most` are remembered; where it is `full`, a
+    claim must wait for the read models.
     """
 
-    def __init__(self, most: int = 4_096, patience: float = 5.0) -> None:
+    def __init__(self, *, at_once: int = 4, most: int = 4_096, patience: float = 30.0) -> None:
         self.asked: set[str] = set()
-        self.granted: dict[str, int] = {}
+        self.unseen: dict[str, int] = {}
         self._most = most
         self._patience = patience
-        self._one_at_a_time = asyncio.Lock()
+        self._places = asyncio.Semaphore(at_once)
+        self._looking = asyncio.Lock()
+
+    @property
+    def full(self) -> bool:
+        """Can no more permits be remembered?"""
+        return len(self.unseen) >= self._most
+
+    def forget(self, position: int) -> None:
+        """The read models tell of what the log told up to this position."""
+        self.unseen = {c: p for c, p in self.unseen.items() if p > position}
+
+    def pass_over(self, besides: Collection[str] = ()) -> PassedOver:
+        """Whom to leave out: those `besides`, the claim's own, and those of other claims."""
+        until = max((p for c, p in self.unseen.items() if c not in besides), default=None)
+        return PassedOver([*besides, *self.asked.difference(besides), *self.unseen], until)
+
+    @asynccontextmanager
+    async def one_of_few(self) -> AsyncIterator["Claim"]:
+        """A claim, once there is a place for it.
+
+        Raises StoreUnavailable where that takes longer than `patience` seconds.
+        """
+        async with self._held(self._places):
+            claim = Claim(self)
+            try:
+                yield claim
+            finally:
+                claim.close()
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
@@ -44,33 +73,24 @@ class ClaimedCustomers:
 
         Raises StoreUnavailable where others take longer than `patience` seconds.
         """
+        async with self._held(self._looking):
+            yield
+
+    @asynccontextmanager
+    async def _held(self, lock: asyncio.Lock | asyncio.Semaphore) -> AsyncIterator[None]:
         try:
             async with asyncio.timeout(self._patience):
-                await self._one_at_a_time.acquire()
+                await lock.acquire()
         except TimeoutError:
-            raise StoreUnavailable("other claims are waiting for the database") from None
+            raise StoreUnavailable("too many claims at once; ask again") from None
         try:
             yield
         finally:
-            self._one_at_a_time.release()
-
-    @property
-    def many(self) -> bool:
-        """Are there more with a permit than a claim should pass over?"""
-        return len(self.granted) >= self._most
-
-    def forget(self, position: int) -> None:
-        """The read models tell of what the log told up to this position."""
-        self.granted = {c: p for c, p in self.granted.items() if p > position}
-
-    def pass_over(self) -> PassedOver:
-        """Who is being decided, and who has just got a permit."""
-        until = max(self.granted.values(), default=None)
-        return PassedOver([*self.asked, *self.granted], until)
+            lock.release()
 
 
 class Claim:
-    """The customers of one claim; closed when it has ended, however it did."""
+    """The customers of one claim."""
 
     def __init__(self, claimed: ClaimedCustomers) -> None:
         self._claimed = claimed
@@ -82,20 +102,16 @@ class Claim:
         self._mine |= these
         self._claimed.asked |= these
 
-    def granted(self, customer: str, position: int) -> None:
-        """This one has a permit; the log tells of it at this position."""
-        self.denied(customer)
-        self._claimed.granted[customer] = position
-
-    def denied(self, customer: str) -> None:
-        """This one has none."""
+    def answered(self, customer: str, granted_at: int | None) -> None:
+        """This one was decided: a permit, of which the log tells at that position, or none."""
         self._mine.discard(customer)
         self._claimed.asked.discard(customer)
+        if granted_at is not None and not self._claimed.full:
+            self._claimed.unseen[customer] = granted_at
 
-    def close(self, position: int) -> None:
-        """Nobody waits for answers any more; what may come of them the log tells after `position`.
+    def close(self) -> None:
+        """Nobody waits for the rest any more: other claims may ask for them.
 
-        The next commit has it, if any has.
+        Should one of them have got a permit all the same, the guards tell that claim.
         """
-        for customer in list(self._mine):
-            self.granted(customer, position + 1)
+        self._claimed.asked -= self._mine

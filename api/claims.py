@@ -33,12 +33,11 @@ async def claim_permits(
     idempotency: Idempotency | None,
 ) -> Response:
     """A permit for up to `limit` customers who can be mailed now; the guards have the last word."""
-    claim = Claim(context.claimed)
-    try:
-        async with aclosing(ready_slices(context, claim, stage, limit)) as slices:
-            answers = await ask_in_slices(context, caller, claim, slices, stage)
-    finally:
-        claim.close(context.engine.position)
+    async with (
+        context.claimed.one_of_few() as claim,
+        aclosing(ready_slices(context, claim, stage, limit)) as slices,
+    ):
+        answers = await _ask_in_slices(context, caller, claim, slices, stage)
     granted = [answer for answer in answers if answer.status == 201]
     withheld = [_withheld(answer) for answer in answers if 400 <= answer.status < 500]
     if not granted and any(answer.status >= 500 for answer in answers):
@@ -58,7 +57,7 @@ class _Asked:
     futures: "list[asyncio.Future[Answer]]"
 
 
-async def ask_in_slices(
+async def _ask_in_slices(
     context: Context,
     caller: Caller,
     claim: Claim,
@@ -97,10 +96,8 @@ async def _answered(context: Context, claim: Claim, asked: _Asked) -> list[Answe
     """The answers of a slice."""
     answers = await answered(asked.futures)
     for customer, answer in zip(asked.customers, answers, strict=True):
-        if answer.status == 201:
-            claim.granted(customer.customer_id, answer.position)
-        elif answer.status < 500:
-            claim.denied(customer.customer_id)
+        granted_at = answer.position if answer.status == 201 else None
+        claim.answered(customer.customer_id, granted_at)
     return answers
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -11,18 +11,16 @@ from api.context import Context
 from ledger.application.ports import Need
 from projections.due import READ_MODELS, ReadyCustomer, ReadyPage, ready
 
-_SLICE = 500
-"""So many customers of a claim are decided together, at most."""
-_FIRST = 250
-"""So many while nothing else is decided: what is read of the rest meanwhile costs no time."""
+_SLICE = 250
+"""So many customers of a claim are decided together."""
 
 
 @dataclass(slots=True)
 class _Search:
     """What one claim looks for, and whom it has found.
 
-    `until` is where the log tells of all who were passed over at last because they had just got a
-    permit; None where nobody was.
+    `until` is where the log tells of all whom it passed over because another claim had just got a
+    permit for them; None where there was nobody.
     """
 
     context: Context
@@ -30,7 +28,7 @@ class _Search:
     stage: str | None
     wanted: int
     now: datetime
-    seen: set[str] = field(default_factory=set)
+    found: set[str] = field(default_factory=set)
     until: int | None = None
 
 
@@ -39,19 +37,17 @@ async def ready_slices(
 ) -> AsyncGenerator[list[ReadyCustomer], None]:
     """Up to `limit` customers with what is due of theirs, each once and none of another claim's.
 
-    Who has more due than one mail may name can be in a later slice again; one claim makes one mail
-    for them all the same. Where there are too few, the read models are waited for, and those are
-    looked at again who had just got a permit: more may be due of theirs.
+    Where there are too few, the read models are waited for, and those are looked at again for whom
+    another claim had just got a permit: more may be due of theirs.
     """
     search = _Search(context, claim, stage, limit, await _caught_up(context))
-    for _ in range(2):
+    for first in (True, False):
         async with aclosing(_slices(search)) as slices:
-            async for found in slices:
-                yield found
-        if search.wanted <= 0 or search.until is None:
+            async for customers in slices:
+                yield customers
+        if search.wanted <= 0 or search.until is None or not first:
             return
-        await _read_models_at(context, min(search.until, context.engine.position))
-        context.claimed.forget(search.until)
+        await _read_models_at(context, search.until)
 
 
 async def _slices(search: _Search) -> AsyncGenerator[list[ReadyCustomer], None]:
@@ -67,34 +63,33 @@ async def _slices(search: _Search) -> AsyncGenerator[list[ReadyCustomer], None]:
                 return
             page = await coming
         finally:
-            if coming is not None and not coming.done():
+            if coming is not None:
                 coming.cancel()
-                with suppress(asyncio.CancelledError):
-                    await coming
+                await asyncio.gather(coming, return_exceptions=True)
 
 
 async def _read(search: _Search, cursor: str | None) -> ReadyPage:
-    """Those not found before. One claim reads at a time, so that each finds what others left."""
+    """One claim looks at a time, so that each finds what the ones before it left."""
     claimed = search.context.claimed
-    size = _SLICE if search.context.engine.waiting else _FIRST
     async with claimed.alone():
-        passed_over = claimed.pass_over()
+        passed_over = claimed.pass_over(search.found)
         async with search.context.connections.use() as connection:
             page = await ready(
                 connection,
                 now=search.now,
                 policy=search.context.policy,
                 stage=search.stage,
-                limit=min(search.wanted, size),
+                limit=min(search.wanted, _SLICE),
                 cursor=cursor,
                 passing_over=passed_over.customers,
             )
-        fresh = [customer for customer in page.items if customer.customer_id not in search.seen]
-        search.claim.asks(customer.customer_id for customer in fresh)
-    search.seen.update(customer.customer_id for customer in fresh)
-    search.wanted -= len(fresh)
-    search.until = passed_over.until
-    return ReadyPage(fresh, page.next)
+        names = [customer.customer_id for customer in page.items]
+        search.claim.asks(names)
+    search.found.update(names)
+    search.wanted -= len(names)
+    if passed_over.until is not None:
+        search.until = max(passed_over.until, search.until or 0)
+    return page
 
 
 async def _caught_up(context: Context) -> datetime:
@@ -103,16 +98,14 @@ async def _caught_up(context: Context) -> datetime:
     What another process has written is waited for, whatever it is.
     """
     found = await context.reader.load(Need())
-    engine, claimed = context.engine, context.claimed
     position = found.position
-    if position <= engine.position and not claimed.many:
-        position = min(position, engine.only_claims_since)
+    if position <= context.engine.position and not context.claimed.full:
+        position = min(position, context.engine.only_claims_since)
     await _read_models_at(context, position)
     return found.now
 
 
 async def _read_models_at(context: Context, position: int) -> None:
     """Wait until the read models are there; where that takes too long, do with what they tell."""
-    projector, claimed = context.projector, context.claimed
-    await projector.wait_for(position, context.settings.read_wait, READ_MODELS)
-    claimed.forget(max(position, projector.passed(READ_MODELS)))
+    await context.projector.wait_for(position, context.settings.read_wait, READ_MODELS)
+    context.claimed.forget(context.projector.passed(READ_MODELS))

@@ -4,16 +4,16 @@ import asyncio
 import logging
 from collections import OrderedDict, deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ledger.application import answers, deciding
 from ledger.application.answers import Answer, answered
 from ledger.application.cache import AggregateCache
 from ledger.application.clock import stopwatch
+from ledger.application.counters import Counters
 from ledger.application.ports import (
     CommitUncertain,
-    DecisionRow,
     Head,
     NotBegun,
     StoreRefused,
@@ -45,29 +45,11 @@ class Limits:
 
 
 _SHARE = 3
-"""A part holds one in so many of the commands that are left."""
+"""A part holds one in so many of the commands that are left, where that is not too many."""
+_LARGEST_PART = 64
+"""Some 150 KB, which the socket takes at once: nobody waits until the database has read it."""
 _TURN = 64
 """After so many commands requests are read, which else are read while the last part is written."""
-_DONE = {"permit": "granted", "redeem": "redeemed"}
-
-
-@dataclass(slots=True)
-class Counters:
-    """What the engine has done since it started."""
-
-    batches: int = 0
-    commands: int = 0
-    reruns: int = 0
-    refused_full: int = 0
-    unavailable: int = 0
-    seconds_in_store: float = 0.0
-    answers: dict[str, int] = field(default_factory=dict)
-
-    def count(self, row: DecisionRow) -> None:
-        """Count a decision by its code; by what was done where it is a yes."""
-        done = "replayed" if row.replayed else _DONE[row.operation]
-        answer = row.code or (done if row.status < 300 else "forbidden")
-        self.answers[answer] = self.answers.get(answer, 0) + 1
 
 
 @dataclass(slots=True, eq=False)
@@ -77,7 +59,11 @@ class _Ticket:
 
 
 class Engine:
-    """One writer of one process. Several processes take turns by the writer lock."""
+    """One writer of one process. Several processes take turns by the writer lock.
+
+    `position` is the log's after the last commit. What the log holds since `only_claims_since` is
+    of this engine's claims alone.
+    """
 
     def __init__(
         self,
@@ -153,10 +139,7 @@ class Engine:
             self.counters.refused_full += 1
             future.set_result(answers.unavailable("the ledger has too much to do; ask again"))
             return future
-        queue = self._queues.get(caller)
-        if queue is None:
-            queue = self._queues[caller] = deque()
-        queue.append(_Ticket(command, future))
+        self._queues.setdefault(caller, deque()).append(_Ticket(command, future))
         self._waiting += 1
         self.expect()
         self._wake.set()
@@ -322,7 +305,7 @@ class Engine:
 
     def _end_of_part(self, start: int, count: int) -> int:
         """A share of what is left: while the last part is written nothing can be decided."""
-        return start + max(self.limits.part, min(_TURN, (count - start) // _SHARE))
+        return start + max(self.limits.part, min(_LARGEST_PART, (count - start) // _SHARE))
 
     async def _know_keys(self, head: Head) -> None:
         """After a key was made or revoked anywhere, learn which ones may still ask."""
@@ -374,8 +357,8 @@ class Engine:
         self._cache.addresses.clear()
 
     def _committed(self, work: deciding.Work, head: Head, commands: list[Command]) -> None:
-        """From `only_claims_since` on the log holds but what this engine granted to claims."""
-        if head.position != self.position or not all(map(is_of_claim, commands)):
+        others = head.position != self.position or head.rewritten or head.loss is not None
+        if others or (work.batch.events and not all(map(is_of_claim, commands))):
             self.only_claims_since = work.batch.position
         self._cache.position = self.position = work.batch.position
         self._cache.used(work.touched)

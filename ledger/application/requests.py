@@ -75,10 +75,10 @@ class RequestPermit:
 
 
 def is_of_claim(command: object) -> bool:
-    """Is it a claim's, and so changes but the standing of the customer whom the claim asks for?"""
-    if not isinstance(command, RequestPermit):
-        return False
-    return isinstance(command.subject, Reminder) and command.subject.claim
+    """Does it tell the log of nothing but the standing of a customer whom a claim asks for?"""
+    if isinstance(command, RequestPermit):
+        return isinstance(command.subject, Reminder) and command.subject.claim
+    return isinstance(command, BindAnswer)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,10 @@ from ledger.application.permit_subjects import Reminder
 from ledger.application.requests import (
     SYSTEM,
     ApplyFact,
+    BindAnswer,
     Command,
     Erase,
+    Idempotency,
     Redeem,
     ReportOutcome,
     ResetBreaker,
@@ -276,7 +278,8 @@ def test_an_engine_knows_since_when_the_log_holds_only_what_it_granted_to_claims
             async def claimed(engine: Engine, number: int) -> None:
                 request = ask(f"inv-{number}")
                 claim = replace(request, subject=Reminder((f"inv-{number}",), claim=True))
-                assert codes([await engine.submit(claim)]) == ["granted"]
+                bind = BindAnswer(Idempotency(bytes([number]), b"f"), 200, b"[]", SYSTEM)
+                assert codes(await engine.submit_all([claim, bind])) == ["granted", "200"]
 
             await all_of(one, lambda n: invoice(f"inv-{n}"), 6)
             told = one.position
@@ -291,6 +294,7 @@ def test_an_engine_knows_since_when_the_log_holds_only_what_it_granted_to_claims
             await claimed(one, 4)
             assert one.only_claims_since == one.position == told + 10
             await claimed(one, 5)
+            assert codes([await one.submit(ask("inv-5"))]) == ["permit_held"]
             assert (one.only_claims_since, one.position) == (told + 10, told + 12)
 
     asyncio.run(scenario())

@@ -72,6 +72,7 @@ async def _read(search: _Search, cursor: str | None) -> ReadyPage:
     """One claim looks at a time, so that each finds what the ones before it left."""
     claimed = search.context.claimed
     async with claimed.alone():
+        claimed.forget(search.context.projector.passed(READ_MODELS))
         passed_over = claimed.pass_over(search.found)
         async with search.context.connections.use() as connection:
             page = await ready(
@@ -108,4 +109,3 @@ async def _caught_up(context: Context) -> datetime:
 async def _read_models_at(context: Context, position: int) -> None:
     """Wait until the read models are there; where that takes too long, do with what they tell."""
     await context.projector.wait_for(position, context.settings.read_wait, READ_MODELS)
-    context.claimed.forget(context.projector.passed(READ_MODELS))

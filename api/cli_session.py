@@ -63,7 +63,8 @@ def clear_errors(command: Callable[..., Any]) -> Callable[..., Any]:
 def opened_store(settings: Settings, *, migrated: bool = True) -> Iterator[str]:
     """The database for a command: the one named, a running embedded one, or a fresh start of it.
 
-    Raises MigrationError for one that is not of this version, where it must be `migrated`.
+    Where it must be `migrated`, raises MigrationError for one that is not of this version, and
+    EmbeddedPostgresError for a folder without one: a misspelt folder is no new ledger.
     """
     if settings.database_url is not None:
         if migrated:
@@ -74,6 +75,11 @@ def opened_store(settings: Settings, *, migrated: bool = True) -> Iterator[str]:
     if attached is not None:
         yield attached
         return
+    if migrated and not EmbeddedPostgres.is_in(settings.data_dir):
+        raise EmbeddedPostgresError(
+            f"there is no ledger in {settings.data_dir}; is LEDGER_DATA_DIR the one of the service? "
+            "`send-ledger serve` makes a new one"
+        )
     with running_store(settings) as conninfo:
         prepare(settings, conninfo, None)
         yield conninfo

@@ -239,6 +239,8 @@ def _announce(
     if not _answers(url):
         return
     say(f"send ledger: {url}")
+    if settings.database_url is None:
+        say(f"data (LEDGER_DATA_DIR): {settings.data_dir}")
     if started.first_key is not None:
         say(f"key (every scope, redeem optional): {started.first_key}")
     else:

@@ -76,6 +76,13 @@ class EmbeddedPostgres:
         self._log_start = 0
 
     @classmethod
+    def is_in(cls, data_dir: Path) -> bool:
+        """Has a server been made in the folder? Raises EmbeddedPostgresError where none can tell."""
+        server = cls(data_dir)
+        with server._named_errors():
+            return is_cluster(server._pgdata)
+
+    @classmethod
     def attach(cls, data_dir: Path) -> str | None:
         """The conninfo of the server that lives in the folder, or None where none does.
 

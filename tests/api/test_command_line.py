@@ -66,6 +66,22 @@ def test_a_database_without_a_ledger_is_named(
     )
 
 
+@pytest.mark.parametrize(
+    "words", [("status",), ("keys", "create", "x", "--scope", "send"), ("webhooks", "replay")]
+)
+def test_a_folder_without_a_ledger_is_named_and_left_as_it_is(
+    run: Command, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    folder = tmp_path / "misspelt"
+    done = run("", *words, LEDGER_DATA_DIR=str(folder))
+    assert done.exit_code == 1
+    assert done.stderr == (
+        f"Error: there is no ledger in {folder}; is LEDGER_DATA_DIR the one of the service? "
+        "`send-ledger serve` makes a new one\n"
+    )
+    assert not folder.exists()
+
+
 @pytest.mark.parametrize("words", [("status",), ("erase", "x"), ("webhooks", "replay")])
 def test_a_database_that_does_not_answer_is_told(run: Command, words: tuple[str, ...]) -> None:
     done = run("host=127.0.0.1 port=1 dbname=none user=nobody", *words)

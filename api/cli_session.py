@@ -77,8 +77,8 @@ def opened_store(settings: Settings, *, migrated: bool = True) -> Iterator[str]:
         return
     if migrated and not EmbeddedPostgres.is_in(settings.data_dir):
         raise EmbeddedPostgresError(
-            f"there is no ledger in {settings.data_dir}; is LEDGER_DATA_DIR the one of the service? "
-            "`send-ledger serve` makes a new one"
+            f"there is no ledger in {settings.data_dir}; "
+            "is LEDGER_DATA_DIR the one of the service? `send-ledger serve` makes a new one"
         )
     with running_store(settings) as conninfo:
         prepare(settings, conninfo, None)

@@ -77,7 +77,7 @@ class EmbeddedPostgres:
 
     @classmethod
     def is_in(cls, data_dir: Path) -> bool:
-        """Has a server been made in the folder? Raises EmbeddedPostgresError where none can tell."""
+        """Has one been made in the folder? Raises EmbeddedPostgresError where nobody can tell."""
         server = cls(data_dir)
         with server._named_errors():
             return is_cluster(server._pgdata)

@@ -32,7 +32,7 @@ class ClaimedCustomers:
     claim must wait for the read models.
     """
 
-    def __init__(self, *, at_once: int = 4, most: int = 4_096, patience: float = 30.0) -> None:
+    def __init__(self, *, at_once: int = 4, most: int = 4_096, patience: float = 5.0) -> None:
         self.asked: set[str] = set()
         self.unseen: dict[str, int] = {}
         self._most = most

@@ -33,15 +33,17 @@ async def sweep(context: Context) -> None:
 
 
 async def let_lapse(context: Context) -> None:
-    """Let the permits lapse whose time is up: before a read too, so that it tells what is now."""
+    """Let the permits lapse whose time is up: before a read too, so that it tells what is now.
+
+    Where the store does not answer they are left to the next sweep.
+    """
     for _ in range(_MOST_ROUNDS):
         async with context.connections.use() as connection:
             values = {"limit": _MOST_AT_ONCE}
             cursor = await connection.execute(statement("permits", "lapsed"), values)
             due = [row[0] for row in await cursor.fetchall()]
-        if due:
-            await context.engine.submit_all([Lapse(permit_id) for permit_id in due])
-        if len(due) < _MOST_AT_ONCE:
+        answers = await context.engine.submit_all([Lapse(permit_id) for permit_id in due])
+        if len(due) < _MOST_AT_ONCE or any(answer.status >= 500 for answer in answers):
             return
 
 

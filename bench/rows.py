@@ -53,7 +53,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row("batch", "permits/batch, 500 a call", BY_HAND, "1/s", BULK, bulk_rows.batch),
     Row("claim", "due/claim, 500 a call", BY_HAND, "1/s", BULK, bulk_rows.claim),
-    Row("claim-alone", "due/claim, one connection", BY_HAND, "1/s", BULK, bulk_rows.claim_alone),
+    Row("claim-alone", "due/claim, one connection", BY_HAND, "1/s", None, bulk_rows.claim_alone),
     Row(
         "due",
         "first page of due, 1,000,000 open",

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
@@ -20,8 +21,15 @@ import psycopg
 from rich.console import Console
 from rich.table import Table
 
-from bench.machine import cpu_seconds
-from bench.servers import Server, running_empty, running_ledger, running_postgres
+from bench.machine import cpu_seconds, wait_until_quiet
+from bench.servers import (
+    Postgres,
+    Server,
+    running_empty,
+    running_ledger,
+    running_postgres,
+    settle,
+)
 from bench.webhook_bodies import (
     BASIC,
     BURST,
@@ -130,19 +138,20 @@ async def send_burst(url: str, requests: Sequence[bytes]) -> Burst:
 async def run() -> list[dict[str, Any]]:
     """Throughput as a ratio to the empty endpoint, and p99 with a full queue."""
     rows = []
-    with _servers() as (ledger, empty):
+    with _servers() as (postgres, ledger, empty):
         for what, make, bound in (
             ("Stripe webhooks, five about each invoice", stripe_event, MUST_REACH),
             ("Recurly webhooks, five about each invoice", recurly_event, MUST_REACH),
             ("Recurly webhooks, each about somebody new", recurly_event_of_somebody_new, None),
         ):
-            rows.append(await _throughput(what, make, bound, ledger, empty))
+            rest = partial(_rest, postgres, ledger, empty)
+            rows.append(await _throughput(what, make, bound, ledger, empty, rest))
         rows.append(await _full_queue(ledger))
     return rows
 
 
 @contextmanager
-def _servers() -> Iterator[tuple[Server, Server]]:
+def _servers() -> Iterator[tuple[Postgres, Server, Server]]:
     settings = {
         "LEDGER_WEBHOOK_STRIPE_SECRET": SECRET,
         "LEDGER_WEBHOOK_RECURLY_SECRET": BASIC,
@@ -155,11 +164,22 @@ def _servers() -> Iterator[tuple[Server, Server]]:
         ) as ledger,
         running_empty(Path(text) / "empty", "bench.empty_webhook") as empty,
     ):
-        yield ledger, empty
+        yield postgres, ledger, empty
+
+
+def _rest(postgres: Postgres, ledger: Server, empty: Server) -> None:
+    """What one side left to do must not slow the other down."""
+    settle(ledger.conninfo)
+    wait_until_quiet({ledger.pid, empty.pid}, postgres.pid)
 
 
 async def _throughput(
-    what: str, make: Callable[[int], bytes], bound: float | None, ledger: Server, empty: Server
+    what: str,
+    make: Callable[[int], bytes],
+    bound: float | None,
+    ledger: Server,
+    empty: Server,
+    rest: Callable[[], None],
 ) -> dict[str, Any]:
     """Bursts in turn on both sides, the other side first in every other round.
 
@@ -177,6 +197,7 @@ async def _throughput(
                 [make(n) for n in range(start, start + BURST)]
                 for start in range(first, number, BURST)
             ]
+            rest()
             before = cpu_seconds(server.pid, None).service
             total = Burst()
             for burst in bursts:

@@ -226,8 +226,9 @@ def _claim(work: Work, claim: NameClaim) -> None:
     held = work.batch.names.get(name)
     if claim.replaces or work.world.names.get(name) is None:
         work.world.names[name] = claim.target
-        replaces = claim.replaces or (held is not None and held.replaces)
-        work.batch.names[name] = replace(claim, replaces=replaces)
+        if held is not None and held.replaces and not claim.replaces:
+            claim = replace(claim, replaces=True)
+        work.batch.names[name] = claim
 
 
 async def _answer(work: Work, command: Command, outcome: Outcome) -> Answer:

@@ -103,17 +103,20 @@ class PostgresWriter:
     async def begin(self) -> Head:
         """Start a transaction, take the writer lock, and read head and time after it.
 
-        Tried a second time where the connection had been idle and turned out to be broken.
+        Tried a second time where the connection had been idle and turned out to be broken. Raises
+        NotBegun: no lock is held then, and no transaction left open.
         """
         reused = self._connection is not None and not self._connection.closed
         try:
             return await self._begin()
+        except StoreRefused as error:
+            raise NotBegun(str(error)) from error
         except StoreUnavailable as error:
             if not reused or isinstance(error.__cause__, _TOO_LONG):
                 raise NotBegun(str(error)) from error
         try:
             return await self._begin()
-        except StoreUnavailable as error:
+        except (StoreRefused, StoreUnavailable) as error:
             raise NotBegun(str(error)) from error
 
     def anticipate(self) -> bool:
@@ -130,12 +133,16 @@ class PostgresWriter:
 
     async def _begin(self) -> Head:
         connection = await self._connected()
-        async with self._answering(self._timeouts.lock + self._timeouts.connect):
-            exchange = self._exchange_on(connection)
-            if not exchange.under_way:
-                exchange.send(*_BEGIN)
-            _, found = await exchange.answers()
         self._open = True
+        try:
+            async with self._answering(self._timeouts.lock + self._timeouts.connect):
+                exchange = self._exchange_on(connection)
+                if not exchange.under_way:
+                    exchange.send(*_BEGIN)
+                _, found = await exchange.answers()
+        except StoreRefused:
+            await self.rollback()
+            raise
         self._head, read_at, keys_version = _read_head(found)
         self._last_hash = self._head.hash
         loss = await self._lost(connection)

@@ -171,8 +171,10 @@ def test_an_engine_outlives_whatever_was_begun_in_vain(database: str) -> None:
             await engine.submit(invoice("inv"))
             await renamed("begin_batch", "begun_batch")
             engine.expect()
-            await until(database, AT_REST)
+            # The writer itself gives it up: PostgreSQL would end it only after 15 seconds.
+            await until(database, AT_REST, seconds=8)
             assert codes([await engine.submit(ask("inv"))]) == ["unavailable"]
+            await until(database, AT_REST, seconds=8)
             await renamed("begun_batch", "begin_batch")
             async with asyncio.timeout(20):
                 assert codes([await engine.submit(ask("inv"))]) == ["granted"]

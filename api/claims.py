@@ -77,7 +77,7 @@ async def _ask_in_slices(
             commands = [_request(caller, c.invoices[:_MOST_INVOICES], stage) for c in customers]
             futures = [context.engine.enqueue(command) for command in commands]
             before, waiting = waiting, _Asked(customers, futures)
-            answers += await _answered(context, claim, before)
+            answers += await _answered(claim, before)
             if any(answer.status >= 500 for answer in answers):
                 break
     except StoreUnavailable as error:
@@ -86,14 +86,14 @@ async def _ask_in_slices(
         for future in waiting.futures:
             future.cancel()
         raise
-    answers += await _answered(context, claim, waiting)
+    answers += await _answered(claim, waiting)
     if failure is not None and not any(answer.status == 201 for answer in answers):
         raise failure
     return answers
 
 
-async def _answered(context: Context, claim: Claim, asked: _Asked) -> list[Answer]:
-    """The answers of a slice."""
+async def _answered(claim: Claim, asked: _Asked) -> list[Answer]:
+    """The answers of a slice, told to the claim."""
     answers = await answered(asked.futures)
     for customer, answer in zip(asked.customers, answers, strict=True):
         granted_at = answer.position if answer.status == 201 else None

@@ -89,7 +89,8 @@ async def _read(search: _Search, cursor: str | None) -> ReadyPage:
     search.found.update(names)
     search.wanted -= len(names)
     if passed_over.until is not None:
-        search.until = max(passed_over.until, search.until or 0)
+        # Never an earlier one: the latest permit is forgotten last.
+        search.until = passed_over.until
     return page
 
 

@@ -125,7 +125,7 @@ COUNT_WRITES = """
 
 @pytest.mark.parametrize(
     ("waiting", "part", "writes"),
-    [(7, 3, 3), (6, 3, 2), (3, 3, 1), (13, 1, 7), (20, 3, 6), (2, 1, 2)],
+    [(7, 3, 3), (6, 3, 2), (3, 3, 1), (13, 1, 7), (20, 3, 6), (2, 1, 2), (400, 3, 15)],
 )
 def test_a_batch_is_written_in_ever_smaller_parts_and_committed_once(
     database: str, waiting: int, part: int, writes: int

@@ -150,11 +150,11 @@ class Projector:
     @property
     def position(self) -> int:
         """The position that every read model has passed, as far as this process knows."""
-        return min((p.position for p in self.progress.values()), default=self.head)
+        return self.passed(self.progress)
 
     def passed(self, names: Collection[str]) -> int:
         """The position that these read models have passed, as far as this process knows."""
-        return min(self.progress[name].position for name in names)
+        return min((self.progress[name].position for name in names), default=self.head)
 
     @property
     def lag(self) -> float:

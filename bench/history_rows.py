@@ -21,10 +21,10 @@ from ledger.application.permit_subjects import Notification
 from ledger.application.requests import SYSTEM, ApplyFact, ReportOutcome, RequestPermit
 from ledger.application.world import Identity
 from ledger.domain.policy import Policy
+from ledger.store.log.writer import PostgresWriter
 from ledger.store.migrate import migrate
 from ledger.store.setup import prepare_ledger
 from ledger.store.statements import statement
-from ledger.store.writer import PostgresWriter
 
 _SECRET = b"a secret of the benchmark"
 _START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -10,8 +10,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from ledger.store.embedded import EmbeddedPostgres, EmbeddedPostgresError
-from ledger.store.postmaster import find_postmaster, serves
+from ledger.store.embedded.postmaster import find_postmaster, serves
+from ledger.store.embedded.server import EmbeddedPostgres, EmbeddedPostgresError
 from tests.support.postgres import (
     KINDS,
     Kind,

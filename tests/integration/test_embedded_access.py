@@ -13,9 +13,9 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from ledger.store.embedded import EmbeddedPostgres, EmbeddedPostgresError
-from ledger.store.postgres_binaries import SYSTEM_USER
-from ledger.store.postmaster import find_postmaster
+from ledger.store.embedded.binaries import SYSTEM_USER
+from ledger.store.embedded.postmaster import find_postmaster
+from ledger.store.embedded.server import EmbeddedPostgres, EmbeddedPostgresError
 from tests.support.postgres import KINDS, Kind, binaries_of, superuser
 from tests.support.postgres_owner import acting
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from ledger.store.embedded import EmbeddedPostgres, EmbeddedPostgresError
-from ledger.store.owner_lock import OwnerLock
-from ledger.store.postgres_binaries import server_account
-from ledger.store.postmaster import find_postmaster, serves, shut_down, wait_until
+from ledger.store.embedded.binaries import server_account
+from ledger.store.embedded.owner_lock import OwnerLock
+from ledger.store.embedded.postmaster import find_postmaster, serves, shut_down, wait_until
+from ledger.store.embedded.server import EmbeddedPostgres, EmbeddedPostgresError
 from tests.support.postgres import KINDS, Kind, binaries_of, superuser
 from tests.support.postgres_owner import acting
 
@@ -199,7 +199,7 @@ def test_an_orphan_that_does_not_answer_is_named_and_left_alone(
         owner.kill()
     socket = folder / "socket" / ".s.PGSQL.5432"
     socket.rename(folder / "elsewhere")
-    monkeypatch.setattr("ledger.store.embedded.ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr("ledger.store.embedded.server.ANSWER_SECONDS", 0.2)
     with pytest.raises(EmbeddedPostgresError, match=f"pid {orphan}.* does not answer"):
         EmbeddedPostgres(folder).start()
     assert serves(orphan, folder / "pgdata")

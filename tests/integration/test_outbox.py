@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from psycopg.pq import TransactionStatus
 
-from ledger.store.outbox import (
+from ledger.store.alerts.outbox import (
     Backoff,
     claim_page,
     list_alerts,

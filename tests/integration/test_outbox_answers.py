@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from ledger.store.outbox import (
+from ledger.store.alerts.outbox import (
     Backoff,
     acknowledge,
     claim_drill,

@@ -10,9 +10,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from api.paging import Cadence, DrillResult, Pager, PagingError
+from api.paging.pager import Cadence, DrillResult, Pager, PagingError
 from ledger.domain.policy import Policy
-from ledger.store.outbox import Backoff, acknowledge
+from ledger.store.alerts.outbox import Backoff, acknowledge
 from tests.support.alerts import START, let_real_time_pass, raise_alerts, rows_of, set_test_clock
 from tests.support.logs import everything_logged
 from tests.support.pager_process import paging

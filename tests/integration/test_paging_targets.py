@@ -7,8 +7,8 @@ import pytest
 from apprise.manager_plugins import NotificationManager
 from apprise.plugins import opsgenie, pagerduty
 
-from api.paging_message import Message
-from api.paging_targets import DEDUPE_FIELDS, PagingError, Sent, targets_of
+from api.paging.message import Message
+from api.paging.targets import DEDUPE_FIELDS, PagingError, Sent, targets_of
 from tests.support.logs import everything_logged
 from tests.support.receivers import Webhook, free_port, mailbox, text_of, webhook
 

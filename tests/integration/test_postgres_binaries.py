@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from ledger.store import postgres_binaries
-from ledger.store.embedded import EmbeddedPostgres, EmbeddedPostgresError
-from ledger.store.postgres_binaries import Account, major_version, server_account, usable_binaries
-from ledger.store.postmaster import find_postmaster
+from ledger.store.embedded import binaries as postgres_binaries
+from ledger.store.embedded.binaries import Account, major_version, server_account, usable_binaries
+from ledger.store.embedded.postmaster import find_postmaster
+from ledger.store.embedded.server import EmbeddedPostgres, EmbeddedPostgresError
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root has to become another user")
 

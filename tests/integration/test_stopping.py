@@ -20,7 +20,7 @@ def test_a_ledger_that_is_told_to_stop_stops_its_database(
     tmp_path.chmod(0o755)
     env = dict(os.environ) | {"LEDGER_DATA_DIR": str(folder), "LEDGER_ANNOUNCE": str(announced)}
     with subprocess.Popen(
-        [sys.executable, "-m", "api.cli", "serve", "--port", "0", "--workers", workers],
+        [sys.executable, "-m", "api.cli.main", "serve", "--port", "0", "--workers", workers],
         cwd=_ROOT,
         env=env,
     ) as process:

@@ -8,9 +8,9 @@ from typing import Any
 import orjson
 import pytest
 
-from api import claims as module
-from api.claimed_customers import Claim, ClaimedCustomers
-from api.problems import ProblemError
+from api.claims import claiming as module
+from api.claims.claimed_customers import Claim, ClaimedCustomers
+from api.contract.problems import ProblemError
 from ledger.application.answers import Answer
 from ledger.application.ports import StoreUnavailable
 from ledger.application.requests import SYSTEM, Command

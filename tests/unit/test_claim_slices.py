@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from api import ready_slices as module
-from api.claimed_customers import Claim, ClaimedCustomers
+from api.claims import ready_slices as module
+from api.claims.claimed_customers import Claim, ClaimedCustomers
 from projections.due import READ_MODELS, ReadyCustomer, ReadyPage
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from api.claimed_customers import Claim, ClaimedCustomers, PassedOver
+from api.claims.claimed_customers import Claim, ClaimedCustomers, PassedOver
 from ledger.application.ports import StoreUnavailable
 
 

@@ -3,9 +3,9 @@
 from datetime import timedelta
 from typing import Any
 
-from api.incident_timeline import timeline_of
+from api.incidents.timeline import timeline_of
 from ledger.domain.incident import Apology, Incident
-from ledger.store.incidents import Switched
+from ledger.store.looking_back.incident_acts import Switched
 from projections.affected import AlertsOfKind, Summary
 from tests.support.build import at
 

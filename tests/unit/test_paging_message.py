@@ -3,8 +3,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
-from api.paging_message import message_of
-from ledger.store.outbox import Page, PagedAlert
+from api.paging.message import message_of
+from ledger.store.alerts.outbox import Page, PagedAlert
 
 ALERT = PagedAlert(
     alert_id=7,

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from api.sends_log import BadLog, BadRow, Columns, RawRow, moment_of, raw_rows, sent_mail
+from api.imports.sends_log import BadLog, BadRow, Columns, RawRow, moment_of, raw_rows, sent_mail
 
 NOON = datetime(2026, 7, 14, 12, tzinfo=UTC)
 COLUMNS = Columns(customer="customer", at="at", id="id")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from api.settings import SettingsError, load_settings
+from api.settings.environment import SettingsError, load_settings
 
 _BASE = {"LEDGER_DATA_DIR": "/data", "LEDGER_SECRET": "a secret of sixteen characters"}
 

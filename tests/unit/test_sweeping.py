@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from api.sweeping import let_lapse
+from api.upkeep.sweeper import let_lapse
 from ledger.application.answers import Answer
 from ledger.application.requests import Lapse
 

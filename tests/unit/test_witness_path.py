@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from api.settings import SettingsError, load_settings
+from api.settings.environment import SettingsError, load_settings
 
 
 def _path(**environ: str) -> Path:

@@ -8,16 +8,16 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from api.app import build_context
-from api.context import Context
-from api.guard_check import GuardCheckResult, run_guard_check
-from api.serving import prepare
-from api.settings import Settings
-from api.supervision import Supervisor
+from api.guard_check.check import GuardCheckResult, run_guard_check
+from api.http.context import Context
+from api.process.assembly import build_context
+from api.process.serving import prepare
+from api.running.supervision import Supervisor
+from api.settings.environment import Settings
 from ledger.application.engine import Engine
 from ledger.application.requests import SYSTEM, EnterRecovery
 from ledger.domain.policy import Policy
-from ledger.store.journal import DecisionFilter, list_decisions
+from ledger.store.looking_back.journal import DecisionFilter, list_decisions
 from projections.generations import entered
 from tests.support.receivers import free_port, webhook
 
@@ -219,7 +219,7 @@ def test_a_cap_that_is_not_the_policys_is_found(ledger: Ledger) -> None:
 def test_read_models_that_stand_still_are_found(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.guard_probes._READ_MODELS_WAIT", 0.2)
+    monkeypatch.setattr("api.guard_check.probes._READ_MODELS_WAIT", 0.2)
     found = failures(ledger.check(projecting=False))
     assert list(found) == ["projections_current"]
     assert "behind position" in found["projections_current"]
@@ -253,6 +253,6 @@ def stuck() -> Iterator[str]:
 def test_a_target_that_never_answers_is_given_up(
     ledger: Ledger, stuck: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.guard_check._DRILL_SECONDS", 0.5)
+    monkeypatch.setattr("api.guard_check.check._DRILL_SECONDS", 0.5)
     found = failures(ledger.check([stuck]))
     assert found == {"drill_delivered": "no result within 0 seconds"}

@@ -22,8 +22,8 @@ from ledger.application.requests import (
 )
 from ledger.application.world import World
 from ledger.domain.policy import Policy
-from ledger.store.audit import verify
 from ledger.store.keys import revoke_key
+from ledger.store.looking_back.audit import verify
 from tests.integration.store.engines import (
     WAITING_FOR_THE_LOCK,
     address,

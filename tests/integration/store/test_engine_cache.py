@@ -36,7 +36,7 @@ from ledger.application.requests import (
 from ledger.application.world import World
 from ledger.domain.identity import aggregate_id
 from ledger.domain.invoice import Invoice
-from ledger.store.audit import verify
+from ledger.store.looking_back.audit import verify
 from tests.integration.store.engines import (
     NOON,
     address,

@@ -11,7 +11,7 @@ from psycopg import AsyncConnection
 
 from ledger.application.fact_data import CustomerObserved, CustomersMerged, Fact
 from ledger.application.requests import SYSTEM, ApplyFact, Erase, Redeem
-from ledger.store.audit import verify
+from ledger.store.looking_back.audit import verify
 from tests.integration.store.engines import (
     NOON,
     address,

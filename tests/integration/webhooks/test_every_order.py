@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from api.cloud_events import fact_from
-from api.translate import Translator
+from api.contract.cloud_events import fact_from
+from api.contract.translation import Translator
 from ledger.application.fact_data import Fact
 from ledger.application.requests import ApplyFact
 from ledger.domain.invoice import Invoice

@@ -4,8 +4,8 @@ import base64
 
 import pytest
 
-from api.webhooks.basic import check_basic
-from api.webhooks.delivery import BadSignature
+from api.webhooks.provider import BadSignature
+from api.webhooks.signatures.basic import check_basic
 
 
 def header(text: str, scheme: str = "Basic", encoding: str = "utf-8") -> dict[str, str]:

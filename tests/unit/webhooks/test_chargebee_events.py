@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from api.webhooks.chargebee_types import (
+from api.webhooks.provider import Translation
+from api.webhooks.providers.chargebee_types import (
     CREDIT_NOTES,
     CUSTOMERS,
     OTHER_TYPES,
     SNAPSHOTS,
     TRANSACTIONS,
 )
-from api.webhooks.delivery import Translation
 from tests.unit.webhooks.bodies import known, settings
 
 OCCURRED = 1796169600

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from api.webhooks.delivery import Translation
-from api.webhooks.mail_events import LOOP_HEADERS, bare_address, bracketed, one_line
-from api.webhooks.mail_thread import MailHeaders
-from api.webhooks.unusable import Unusable
+from api.webhooks.bodies.mail_events import LOOP_HEADERS, bare_address, bracketed, one_line
+from api.webhooks.bodies.mail_thread import MailHeaders
+from api.webhooks.bodies.unusable import Unusable
+from api.webhooks.provider import Translation
 from ledger.domain.automatic import automatic_reason
 from tests.unit.webhooks.bodies import known, sample, settings
 

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from api.webhooks.delivery import Refresh, Translation
+from api.webhooks.provider import Refresh, Translation
 from tests.unit.webhooks.bodies import events, read, sample
 
 

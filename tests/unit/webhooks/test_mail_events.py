@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from api.webhooks.delivery import Translation
+from api.webhooks.provider import Translation
 from tests.unit.webhooks.bodies import known, settings
 
 IGNORED = Translation(ignored="irrelevant_event")

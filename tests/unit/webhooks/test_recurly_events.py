@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from api.webhooks.delivery import Refresh, Translation
-from api.webhooks.recurly_fetched import API_PATHS, translate_fetched
+from api.webhooks.provider import Refresh, Translation
+from api.webhooks.providers.recurly_fetched import API_PATHS, translate_fetched
 from tests.unit.webhooks.bodies import known, sample, settings
 
 INVOICE = sample("recurly/new_charge_invoice_notification.xml").decode()

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from api.webhooks.delivery import BadSignature
+from api.webhooks.provider import BadSignature
 from api.webhooks.registry import provider_names
 from tests.unit.webhooks.bodies import known, settings
 from tests.unit.webhooks.signed import Signed, basic, published, sendgrid, svix

@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.x509.oid import NameOID
 
-from api.webhooks.delivery import BadSignature, Rejected, Translation
-from api.webhooks.sns_signature import is_sns_certificate
+from api.webhooks.provider import BadSignature, Rejected, Translation
+from api.webhooks.signatures.sns_signature import is_sns_certificate
 from tests.unit.webhooks.bodies import known, settings
 
 NOW = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)

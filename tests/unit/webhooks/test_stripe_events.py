@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 import stripe
 
-from api.webhooks.delivery import Refresh, Translation
-from api.webhooks.stripe_types import (
+from api.webhooks.provider import Refresh, Translation
+from api.webhooks.providers.stripe_types import (
     OTHER_TYPES,
     PAYMENT_STATES,
     REFUNDS,

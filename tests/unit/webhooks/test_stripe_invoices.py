@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from api.webhooks.delivery import Rejected, Translation
-from api.webhooks.stripe_types import PAYMENT_FAILURES, SNAPSHOTS
+from api.webhooks.provider import Rejected, Translation
+from api.webhooks.providers.stripe_types import PAYMENT_FAILURES, SNAPSHOTS
 from tests.unit.webhooks.stripe_events import LEFT_OUT, event, invoice, observed, translate
 
 PLAIN = {

@@ -1,0 +1,152 @@
+"""Claiming: one permit for each ready customer, and what an Idempotency-Key hears again."""
+
+import asyncio
+from collections.abc import AsyncIterable
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from fastapi.responses import Response
+
+from api.claims.claimed_customers import Claim
+from api.claims.ready_slices import ready_slices
+from api.contract.problems import ProblemError, problem_response
+from api.http.context import Context
+from api.running.decision_ids import DECISION_IDS
+from ledger.application.answers import Answer, answered, to_json, with_address
+from ledger.application.permit_subjects import Reminder
+from ledger.application.ports import Need, StoreUnavailable
+from ledger.application.requests import BindAnswer, Caller, Idempotency, RequestPermit
+from ledger.domain.permit import State
+from projections.due import ReadyCustomer
+
+_MOST_INVOICES = 100
+"""Invoices that one mail may name, as in a request for a permit."""
+
+
+async def claim_permits(
+    context: Context,
+    caller: Caller,
+    stage: str | None,
+    limit: int,
+    idempotency: Idempotency | None,
+) -> Response:
+    """A permit for up to `limit` customers who can be mailed now; the guards have the last word."""
+    async with (
+        context.claimed.one_of_few() as claim,
+        aclosing(ready_slices(context, claim, stage, limit)) as slices,
+    ):
+        answers = await _ask_in_slices(context, caller, claim, slices, stage)
+    granted = [answer for answer in answers if answer.status == 201]
+    withheld = [_withheld(answer) for answer in answers if 400 <= answer.status < 500]
+    if not granted and any(answer.status >= 500 for answer in answers):
+        raise ProblemError("unavailable", "the store does not answer; nothing was granted")
+    if idempotency is not None:
+        ids = [answer.permit_id for answer in granted]
+        await context.engine.submit(BindAnswer(idempotency, 200, to_json(ids), caller))
+    position = max((a.position for a in answers), default=0) or context.engine.position
+    return _response([answer.body for answer in granted], withheld, position, {})
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A slice in the engine's queue."""
+
+    customers: list[ReadyCustomer]
+    futures: "list[asyncio.Future[Answer]]"
+
+
+async def _ask_in_slices(
+    context: Context,
+    caller: Caller,
+    claim: Claim,
+    slices: AsyncIterable[list[ReadyCustomer]],
+    stage: str | None,
+) -> list[Answer]:
+    """The answers up to the slice after the first that the store fails in; grants are told.
+
+    A slice is in the queue before the one before it was answered, so that nobody waits between the
+    two. Raises StoreUnavailable where the store fails before anything was granted.
+    """
+    answers: list[Answer] = []
+    waiting = _Asked([], [])
+    failure: StoreUnavailable | None = None
+    try:
+        async for customers in slices:
+            commands = [_request(caller, c.invoices[:_MOST_INVOICES], stage) for c in customers]
+            futures = [context.engine.enqueue(command) for command in commands]
+            before, waiting = waiting, _Asked(customers, futures)
+            answers += await _answered(claim, before)
+            if any(answer.status >= 500 for answer in answers):
+                break
+    except StoreUnavailable as error:
+        failure = error
+    except BaseException:
+        for future in waiting.futures:
+            future.cancel()
+        raise
+    answers += await _answered(claim, waiting)
+    if failure is not None and not any(answer.status == 201 for answer in answers):
+        raise failure
+    return answers
+
+
+async def _answered(claim: Claim, asked: _Asked) -> list[Answer]:
+    """The answers of a slice, told to the claim."""
+    answers = await answered(asked.futures)
+    for customer, answer in zip(asked.customers, answers, strict=True):
+        granted_at = answer.position if answer.status == 201 else None
+        claim.answered(customer.customer_id, granted_at)
+    return answers
+
+
+async def replay_claim(context: Context, idempotency: Idempotency) -> Response | None:
+    """Those permits of the same claim that are still live and unredeemed; None for a new key."""
+    found = await context.reader.load(Need(bindings={idempotency.scope}))
+    binding = found.bindings.get(idempotency.scope)
+    if binding is None or binding.body is None:
+        return None
+    if (found.now - binding.created_at).days >= context.policy.idempotency_days:
+        return None
+    if binding.fingerprint != idempotency.fingerprint:
+        return problem_response("key_conflict", "this Idempotency-Key was used for another request")
+    ids = set(orjson.loads(binding.body))
+    held = await context.reader.load(Need(permits=ids, answers=ids))
+    live = [
+        permit
+        for permit in held.permits.values()
+        if permit.state is State.GRANTED and permit.lapsed_state(held.now) is None
+    ]
+    contacts = await context.reader.load(
+        Need(fingerprints={permit.address for permit in live if permit.address is not None})
+    )
+    bodies = [
+        with_address(held.answers[p.permit_id], contacts.contacts.get(p.address or ""))
+        for p in live
+    ]
+    return _response(bodies, [], held.position, {"Idempotent-Replayed": "true"})
+
+
+def _request(caller: Caller, invoices: tuple[str, ...], stage: str | None) -> RequestPermit:
+    request = {"kind": "reminder", "invoices": invoices, "stage": stage, "claim": True}
+    return RequestPermit(
+        subject=Reminder(invoices, stage, {}, claim=True),
+        caller=caller,
+        decision_id=DECISION_IDS.next(),
+        request=to_json(request),
+    )
+
+
+def _response(
+    bodies: list[bytes], withheld: list[dict[str, Any]], position: int, headers: dict[str, str]
+) -> Response:
+    permits = b'{"permits":[' + b",".join(bodies)
+    content = permits + b'],"withheld":%b,"position":"%d"}' % (to_json(withheld), position)
+    return Response(content, 200, headers, "application/json")
+
+
+def _withheld(answer: Answer) -> dict[str, Any]:
+    problem = orjson.loads(answer.body)
+    kept = ("code", "detail", "available_at", "permit_id", "withheld")
+    return {name: problem[name] for name in kept if name in problem}

@@ -1,0 +1,42 @@
+"""CloudEvents as facts: one event to the command's fact, or to why it is rejected (contract)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from api.contract.facts import FACT_DATA, CloudEvent
+from api.contract.problems import first_of, validation_errors
+from api.contract.translation import Translator, fact_of
+from api.webhooks.provider import Fact as WebhookFact
+from ledger.application.fact_data import Fact
+
+
+def fact_from(translator: Translator, event: Mapping[str, Any]) -> Fact | str:
+    """The fact of a CloudEvent, or why it is rejected, without values of the event."""
+    try:
+        envelope = CloudEvent.model_validate(event)
+    except ValidationError as error:
+        return _why(error)
+    shape = FACT_DATA.get(envelope.type)
+    if shape is None:
+        return f"{envelope.type!r} is not a type of fact that the ledger takes"
+    try:
+        data = shape.model_validate(envelope.data)
+    except ValidationError as error:
+        return _why(error)
+    source, id_, time = envelope.source, envelope.id, envelope.time
+    return fact_of(translator, envelope.type, data, source, id_, time)
+
+
+def fact_of_webhook(translator: Translator, told: WebhookFact) -> Fact | str:
+    """A provider's fact as the command's; its envelope is ours, its data is checked as any."""
+    try:
+        data = FACT_DATA[told.type].model_validate(told.data)
+    except ValidationError as error:
+        return _why(error)
+    return fact_of(translator, told.type, data, told.source, told.id, told.time)
+
+
+def _why(error: ValidationError) -> str:
+    return first_of(validation_errors(error))

@@ -1,0 +1,159 @@
+"""The service: routes, problem documents, and the life of one process's parts."""
+
+import gc
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.types import ASGIApp
+
+from api.claims.claimed_customers import ClaimedCustomers
+from api.contract.problems import install_problem_handlers
+from api.contract.translation import Translator
+from api.http.context import Context, KeyRing
+from api.http.hot_path import HotPath
+from api.http.openapi import install_openapi
+from api.http.routes import (
+    audit,
+    control,
+    due,
+    explain,
+    facts,
+    guard,
+    incidents,
+    journal,
+    keys,
+    people,
+    permits,
+    service,
+    timeline,
+    webhooks,
+)
+from api.paging.pager import Pager
+from api.running.recent_time import RecentTime
+from api.running.supervision import Supervisor
+from api.settings.environment import Settings
+from api.upkeep.lag_alert import lag_alert
+from api.upkeep.sweeper import sweep
+from api.upkeep.witness_watch import watch
+from api.webhooks.intake import Intake
+from api.webhooks.refresh.refresher import Refresher
+from ledger.application.engine import Engine, Limits
+from ledger.application.world import Identity
+from ledger.store.connections import Connections
+from ledger.store.log.reader import LedgerReader
+from ledger.store.log.writer import PostgresWriter
+from ledger.store.twins import Twins
+from ledger.store.witness.witness_file import Witness
+from projections.projector import Projector
+from projections.rebuild import rebuild_outdated
+
+DESCRIPTION = """The service that programs ask *before* they mail a customer.
+
+Only **201** is a yes; for a key that must redeem, only the 200 of `redeem` is. Everything else is a
+problem document (RFC 9457) with a stable `code`.
+"""
+
+
+def build_app(settings: Settings, conninfo: str, test_clock: bool) -> ASGIApp:
+    """The whole service as one ASGI application on this database."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        supervisor = Supervisor()
+        context = build_context(settings, conninfo, test_clock, supervisor)
+        app.state.context = context
+        await context.connections.open()
+        await context.engine.start()
+        context.engine.on_commit(context.projector.wake)
+        await context.projector.start()
+        supervisor.start("read models", lambda: rebuild_outdated(conninfo, settings.policy))
+        supervisor.start("pager", context.pager.run)
+        supervisor.start("sweeper", lambda: sweep(context))
+        supervisor.start("witness", lambda: watch(context))
+        supervisor.start("refresher", context.refresher.run)
+        tune_garbage_collector()
+        try:
+            yield
+        finally:
+            context.draining = True
+            await context.engine.stop()
+            await context.projector.stop()
+            await context.pager.stop()
+            await supervisor.stop()
+            context.intake.certificates.close()
+            await context.connections.close()
+            await context.close()
+
+    app = FastAPI(
+        title="Send ledger",
+        version="1",
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        docs_url="/docs",
+        redoc_url=None,
+    )
+    install_problem_handlers(app)
+    for module in (permits, facts, due, webhooks, people, control, journal, keys, service):
+        app.include_router(module.router)
+    for module in (guard, incidents):
+        app.include_router(module.router)
+    for module in (audit, explain, timeline):
+        app.include_router(module.router)
+    app.include_router(facts.invoices)
+    app.include_router(people.customers)
+    install_openapi(app)
+    return HotPath(app, app.state, settings.max_body)
+
+
+def build_context(
+    settings: Settings, conninfo: str, test_clock: bool, supervisor: Supervisor
+) -> Context:
+    """The parts of one process, not started yet."""
+    policy = settings.policy
+    identity = Identity(settings.secret, policy.message_id_domain)
+    connections = Connections(conninfo)
+    writer = PostgresWriter(conninfo, witness=Witness(settings.witness_path))
+    engine = Engine(writer, policy, identity, Limits(queue=settings.max_waiting))
+    reader, translator = LedgerReader(connections), Translator(identity)
+    pager = Pager(conninfo, settings.alert_urls, policy)
+    time = RecentTime(reader.now, always_read=test_clock)
+    intake = Intake(settings.webhooks, engine, translator, connections, time, pager.wake)
+    return Context(
+        settings=settings,
+        policy=policy,
+        identity=identity,
+        translator=translator,
+        engine=engine,
+        writer=writer,
+        connections=connections,
+        reader=reader,
+        projector=Projector(conninfo, alert=lag_alert(connections)),
+        pager=pager,
+        keys=KeyRing(connections),
+        supervisor=supervisor,
+        intake=intake,
+        refresher=Refresher(intake, connections, settings.apis, policy),
+        twins=Twins(conninfo),
+        claimed=ClaimedCustomers(),
+        test_clock=test_clock,
+        conninfo=conninfo,
+    )
+
+
+def tune_garbage_collector() -> None:
+    """Keep the cyclic collector off the hot path: the cache is large and holds no cycles (D4).
+
+    The middle generation is looked through often, while it is small: every caller waits meanwhile.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(5_000, 4, 1_000)
+
+
+def openapi_of(app: ASGIApp) -> dict[str, Any]:
+    """The OpenAPI document of a service built by build_app."""
+    inner = app.application if isinstance(app, HotPath) else app
+    assert isinstance(inner, FastAPI)
+    return inner.openapi()

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from fastapi.responses import Response
 
 from api.claims.claimed_customers import Claim
+from api.claims.parts import ClaimParts
 from api.claims.ready_slices import ready_slices
-from api.contract.problems import ProblemError, problem_response
-from api.http.context import Context
+from api.contract.problems import ProblemError, problem_answer
 from api.running.decision_ids import DECISION_IDS
 from ledger.application.answers import Answer, answered, to_json, with_address
 from ledger.application.permit_subjects import Reminder
@@ -26,27 +25,27 @@ _MOST_INVOICES = 100
 
 
 async def claim_permits(
-    context: Context,
+    parts: ClaimParts,
     caller: Caller,
     stage: str | None,
     limit: int,
     idempotency: Idempotency | None,
-) -> Response:
+) -> Answer:
     """A permit for up to `limit` customers who can be mailed now; the guards have the last word."""
     async with (
-        context.claimed.one_of_few() as claim,
-        aclosing(ready_slices(context, claim, stage, limit)) as slices,
+        parts.claimed.one_of_few() as claim,
+        aclosing(ready_slices(parts, claim, stage, limit)) as slices,
     ):
-        answers = await _ask_in_slices(context, caller, claim, slices, stage)
+        answers = await _ask_in_slices(parts, caller, claim, slices, stage)
     granted = [answer for answer in answers if answer.status == 201]
     withheld = [_withheld(answer) for answer in answers if 400 <= answer.status < 500]
     if not granted and any(answer.status >= 500 for answer in answers):
         raise ProblemError("unavailable", "the store does not answer; nothing was granted")
     if idempotency is not None:
         ids = [answer.permit_id for answer in granted]
-        await context.engine.submit(BindAnswer(idempotency, 200, to_json(ids), caller))
-    position = max((a.position for a in answers), default=0) or context.engine.position
-    return _response([answer.body for answer in granted], withheld, position, {})
+        await parts.engine.submit(BindAnswer(idempotency, 200, to_json(ids), caller))
+    position = max((a.position for a in answers), default=0) or parts.engine.position
+    return _claimed([answer.body for answer in granted], withheld, position)
 
 
 @dataclass(slots=True)
@@ -58,7 +57,7 @@ class _Asked:
 
 
 async def _ask_in_slices(
-    context: Context,
+    parts: ClaimParts,
     caller: Caller,
     claim: Claim,
     slices: AsyncIterable[list[ReadyCustomer]],
@@ -75,7 +74,7 @@ async def _ask_in_slices(
     try:
         async for customers in slices:
             commands = [_request(caller, c.invoices[:_MOST_INVOICES], stage) for c in customers]
-            futures = [context.engine.enqueue(command) for command in commands]
+            futures = [parts.engine.enqueue(command) for command in commands]
             before, waiting = waiting, _Asked(customers, futures)
             answers += await _answered(claim, before)
             if any(answer.status >= 500 for answer in answers):
@@ -101,31 +100,31 @@ async def _answered(claim: Claim, asked: _Asked) -> list[Answer]:
     return answers
 
 
-async def replay_claim(context: Context, idempotency: Idempotency) -> Response | None:
+async def replay_claim(parts: ClaimParts, idempotency: Idempotency) -> Answer | None:
     """Those permits of the same claim that are still live and unredeemed; None for a new key."""
-    found = await context.reader.load(Need(bindings={idempotency.scope}))
+    found = await parts.reader.load(Need(bindings={idempotency.scope}))
     binding = found.bindings.get(idempotency.scope)
     if binding is None or binding.body is None:
         return None
-    if (found.now - binding.created_at).days >= context.policy.idempotency_days:
+    if (found.now - binding.created_at).days >= parts.policy.idempotency_days:
         return None
     if binding.fingerprint != idempotency.fingerprint:
-        return problem_response("key_conflict", "this Idempotency-Key was used for another request")
+        return problem_answer("key_conflict", "this Idempotency-Key was used for another request")
     ids = set(orjson.loads(binding.body))
-    held = await context.reader.load(Need(permits=ids, answers=ids))
+    held = await parts.reader.load(Need(permits=ids, answers=ids))
     live = [
         permit
         for permit in held.permits.values()
         if permit.state is State.GRANTED and permit.lapsed_state(held.now) is None
     ]
-    contacts = await context.reader.load(
+    contacts = await parts.reader.load(
         Need(fingerprints={permit.address for permit in live if permit.address is not None})
     )
     bodies = [
         with_address(held.answers[p.permit_id], contacts.contacts.get(p.address or ""))
         for p in live
     ]
-    return _response(bodies, [], held.position, {"Idempotent-Replayed": "true"})
+    return _claimed(bodies, [], held.position, (("Idempotent-Replayed", "true"),))
 
 
 def _request(caller: Caller, invoices: tuple[str, ...], stage: str | None) -> RequestPermit:
@@ -138,12 +137,15 @@ def _request(caller: Caller, invoices: tuple[str, ...], stage: str | None) -> Re
     )
 
 
-def _response(
-    bodies: list[bytes], withheld: list[dict[str, Any]], position: int, headers: dict[str, str]
-) -> Response:
+def _claimed(
+    bodies: list[bytes],
+    withheld: list[dict[str, Any]],
+    position: int,
+    headers: tuple[tuple[str, str], ...] = (),
+) -> Answer:
     permits = b'{"permits":[' + b",".join(bodies)
     content = permits + b'],"withheld":%b,"position":"%d"}' % (to_json(withheld), position)
-    return Response(content, 200, headers, "application/json")
+    return Answer(200, content, headers, "", position)
 
 
 def _withheld(answer: Answer) -> dict[str, Any]:

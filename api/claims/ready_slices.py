@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from api.claims.claimed_customers import Claim
-from api.http.context import Context
+from api.claims.parts import ClaimParts
 from ledger.application.ports import Need
 from projections.due import READ_MODELS, ReadyCustomer, ReadyPage, ready
 
@@ -23,7 +23,7 @@ class _Search:
     permit for them; None where there was nobody.
     """
 
-    context: Context
+    parts: ClaimParts
     claim: Claim
     stage: str | None
     wanted: int
@@ -33,21 +33,21 @@ class _Search:
 
 
 async def ready_slices(
-    context: Context, claim: Claim, stage: str | None, limit: int
+    parts: ClaimParts, claim: Claim, stage: str | None, limit: int
 ) -> AsyncGenerator[list[ReadyCustomer], None]:
     """Up to `limit` customers with what is due of theirs, each once and none of another claim's.
 
     Where there are too few, the read models are waited for, and those are looked at again for whom
     another claim had just got a permit: more may be due of theirs.
     """
-    search = _Search(context, claim, stage, limit, await _caught_up(context))
+    search = _Search(parts, claim, stage, limit, await _caught_up(parts))
     for first in (True, False):
         async with aclosing(_slices(search)) as slices:
             async for customers in slices:
                 yield customers
         if search.wanted <= 0 or search.until is None or not first:
             return
-        await _read_models_at(context, search.until)
+        await _read_models_at(parts, search.until)
 
 
 async def _slices(search: _Search) -> AsyncGenerator[list[ReadyCustomer], None]:
@@ -70,15 +70,15 @@ async def _slices(search: _Search) -> AsyncGenerator[list[ReadyCustomer], None]:
 
 async def _read(search: _Search, cursor: str | None) -> ReadyPage:
     """One claim looks at a time, so that each finds what the ones before it left."""
-    claimed = search.context.claimed
+    claimed = search.parts.claimed
     async with claimed.alone():
-        claimed.forget(search.context.projector.passed(READ_MODELS))
+        claimed.forget(search.parts.projector.passed(READ_MODELS))
         passed_over = claimed.pass_over(search.found)
-        async with search.context.connections.use() as connection:
+        async with search.parts.connections.use() as connection:
             page = await ready(
                 connection,
                 now=search.now,
-                policy=search.context.policy,
+                policy=search.parts.policy,
                 stage=search.stage,
                 limit=min(search.wanted, _SLICE),
                 cursor=cursor,
@@ -94,19 +94,19 @@ async def _read(search: _Search, cursor: str | None) -> ReadyPage:
     return page
 
 
-async def _caught_up(context: Context) -> datetime:
+async def _caught_up(parts: ClaimParts) -> datetime:
     """Wait until the read models tell of all but what claims of this process did; the time (UTC).
 
     What another process has written is waited for, whatever it is.
     """
-    found = await context.reader.load(Need())
+    found = await parts.reader.load(Need())
     position = found.position
-    if position <= context.engine.position and not context.claimed.full:
-        position = min(position, context.engine.only_claims_since)
-    await _read_models_at(context, position)
+    if position <= parts.engine.position and not parts.claimed.full:
+        position = min(position, parts.engine.only_claims_since)
+    await _read_models_at(parts, position)
     return found.now
 
 
-async def _read_models_at(context: Context, position: int) -> None:
+async def _read_models_at(parts: ClaimParts, position: int) -> None:
     """Wait until the read models are there; where that takes too long, do with what they tell."""
-    await context.projector.wait_for(position, context.settings.read_wait, READ_MODELS)
+    await parts.projector.wait_for(position, parts.read_wait, READ_MODELS)

@@ -8,7 +8,6 @@ from pydantic import ValidationError
 from api.contract.facts import FACT_DATA, CloudEvent
 from api.contract.problems import first_of, validation_errors
 from api.contract.translation import Translator, fact_of
-from api.webhooks.provider import Fact as WebhookFact
 from ledger.application.fact_data import Fact
 
 
@@ -27,15 +26,6 @@ def fact_from(translator: Translator, event: Mapping[str, Any]) -> Fact | str:
         return _why(error)
     source, id_, time = envelope.source, envelope.id, envelope.time
     return fact_of(translator, envelope.type, data, source, id_, time)
-
-
-def fact_of_webhook(translator: Translator, told: WebhookFact) -> Fact | str:
-    """A provider's fact as the command's; its envelope is ours, its data is checked as any."""
-    try:
-        data = FACT_DATA[told.type].model_validate(told.data)
-    except ValidationError as error:
-        return _why(error)
-    return fact_of(translator, told.type, data, told.source, told.id, told.time)
 
 
 def _why(error: ValidationError) -> str:

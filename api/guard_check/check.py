@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from api.contract.problems import ProblemError
+from api.guard_check.parts import ProbedParts
 from api.guard_check.probes import Finding, Probes
-from api.http.context import Context
 from ledger.application.ports import Need
 from ledger.application.requests import Caller, NoteGuardCheck
 from ledger.domain.control import CONTROL_ID
@@ -39,26 +39,24 @@ class GuardCheckResult:
     position: int
 
 
-async def run_guard_check(context: Context, caller: Caller) -> GuardCheckResult:
+async def run_guard_check(parts: ProbedParts, caller: Caller) -> GuardCheckResult:
     """Make real requests for a fresh synthetic customer, look at the store, and record the result.
 
     What was paused before it started may be resumed by it, if it passed. It takes a minute at most.
     Raises ProblemError (unavailable) where the result could not be recorded.
     """
-    found = await context.reader.load(Need(aggregates={CONTROL_ID}))
+    found = await parts.reader.load(Need(aggregates={CONTROL_ID}))
     control = found.aggregates.get(CONTROL_ID)
     check_id = str(uuid.uuid4())
-    probes = Probes(context, f"{RESERVED_CUSTOMER_PREFIX}{check_id}")
+    probes = Probes(parts, f"{RESERVED_CUSTOMER_PREFIX}{check_id}")
     checks = await _run(probes)
     failed = tuple(check.name for check in checks if not check.passed)
     version = control.version if control is not None else 0
-    answer = await context.engine.submit(
-        NoteGuardCheck(check_id, found.now, version, failed, caller)
-    )
+    answer = await parts.engine.submit(NoteGuardCheck(check_id, found.now, version, failed, caller))
     if answer.status != 200:
         raise ProblemError("unavailable", "the guard check ran, but could not be recorded")
     if failed:
-        context.pager.wake()
+        parts.pager.wake()
     return GuardCheckResult(check_id, found.now, not failed, checks, answer.position)
 
 

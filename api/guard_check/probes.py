@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import orjson
 
-from api.http.context import Context
+from api.guard_check.parts import ProbedParts
 from api.paging.pager import PagingError
 from ledger.application.answers import Answer, to_json
 from ledger.application.clock import process_time
@@ -52,9 +52,9 @@ class Probes:
     every read model, and their alert is a drill.
     """
 
-    def __init__(self, context: Context, customer_id: str) -> None:
-        self._context = context
-        self._engine = context.engine
+    def __init__(self, parts: ProbedParts, customer_id: str) -> None:
+        self._parts = parts
+        self._engine = parts.engine
         self._customer_id = customer_id
         self._heard: dict[str, int] = {}
         self._granted: list[str] = []
@@ -84,14 +84,14 @@ class Probes:
 
     async def flood_stopped(self) -> Finding:
         """Ask for more mails than the cap allows: exactly as many are granted as have room."""
-        room = self._context.policy.outreach_per_day - 1
+        room = self._parts.policy.outreach_per_day - 1
         count = room + _OVER_THE_CAP
         asked = [self._ask(self._engine, f"flood-{number}") for number in range(count)]
         heard = [_word(answer) for answer in await asyncio.gather(*asked)]
         expected = ["granted"] * room + ["cap_reached"] + ["breaker_open"] * (_OVER_THE_CAP - 1)
         if heard != expected:
             return Finding(False, f"{count} requests heard {_list(heard)}, not {_list(expected)}")
-        limit = self._context.policy.outreach_per_day
+        limit = self._parts.policy.outreach_per_day
         return Finding(
             True,
             f"of {count} more mails {room} were granted, up to the cap of {limit} in 24 hours; "
@@ -100,7 +100,7 @@ class Probes:
 
     async def breaker_opened(self) -> Finding:
         """The flood opened the customer's breaker, as the log has it."""
-        customer, _ = await self._context.reader.customer(self._customer_id)
+        customer, _ = await self._parts.reader.customer(self._customer_id)
         if customer is None or customer.breaker is None:
             return Finding(False, "the breaker stayed closed")
         return Finding(True, f"the breaker is open for {customer.breaker.scope}")
@@ -108,7 +108,7 @@ class Probes:
     async def drill_delivered(self) -> Finding:
         """The page of that breaker, marked as a drill, reaches each configured target now."""
         try:
-            results = await self._context.pager.deliver_drill(self._customer_id)
+            results = await self._parts.pager.deliver_drill(self._customer_id)
         except PagingError as error:
             return Finding(False, str(error))
         if not results:
@@ -126,7 +126,7 @@ class Probes:
         """Each answer that the probes heard is in the decision log, with that very status."""
         if not self._heard:
             return Finding(False, "no probe was answered")
-        async with self._context.connections.use() as connection:
+        async with self._parts.connections.use() as connection:
             found = await recorded_decisions(connection, self._heard)
         wrong = [
             decision_id
@@ -141,9 +141,9 @@ class Probes:
 
     async def projections_current(self) -> Finding:
         """Every read model passes the position that the log has now, and none has failed."""
-        head = (await self._context.reader.load(Need())).position
-        behind = await self._context.projector.wait_for(head, _READ_MODELS_WAIT)
-        async with self._context.connections.use() as connection:
+        head = (await self._parts.reader.load(Need())).position
+        behind = await self._parts.projector.wait_for(head, _READ_MODELS_WAIT)
+        async with self._parts.connections.use() as connection:
             models = await status(connection)
         failed = [model.name for model in models if model.state == "failed"]
         if failed:
@@ -156,10 +156,10 @@ class Probes:
     async def clock_sane(self) -> Finding:
         """The database's clock agrees with this machine's, and the log does not run ahead of it."""
         before = process_time()
-        async with self._context.connections.use() as connection:
+        async with self._parts.connections.use() as connection:
             theirs, last_event = await database_times(connection)
         after = process_time()
-        if self._context.test_clock:
+        if self._parts.test_clock:
             return Finding(True, "the ledger goes by a test clock")
         apart = max(before - theirs, theirs - after, timedelta(0))
         if apart > _CLOCKS_APART:
@@ -177,14 +177,14 @@ class Probes:
 
     async def store_durable(self) -> Finding:
         """What was answered outlives a crash: fsync, full_page_writes, synchronous_commit."""
-        settings = await durability(self._context.conninfo)
+        settings = await durability(self._parts.conninfo)
         shown = ", ".join(f"{name} = {settings.get(name)}" for name in DURABLE)
         durable = all(settings.get(name) in values for name, values in DURABLE.items())
         return Finding(durable, shown)
 
     async def tidy(self) -> Finding:
         """End the permits that the flood was granted: their mails were never handed over."""
-        permits = (await self._context.reader.load(Need(permits=set(self._granted)))).permits
+        permits = (await self._parts.reader.load(Need(permits=set(self._granted)))).permits
         live = [permit.permit_id for permit in permits.values() if permit.state in LIVE]
         reports = [ReportOutcome(permit_id, "rejected", PROBER) for permit_id in live]
         await self._engine.submit_all(reports)
@@ -193,9 +193,9 @@ class Probes:
     @asynccontextmanager
     async def _second_engine(self) -> AsyncIterator[Engine]:
         """An engine with a connection and a cache of its own, as another process has them."""
-        context = self._context
-        writer = PostgresWriter(context.conninfo)
-        engine = Engine(writer, context.policy, context.identity)
+        parts = self._parts
+        writer = PostgresWriter(parts.conninfo)
+        engine = Engine(writer, parts.policy, parts.identity)
         await engine.start()
         try:
             yield engine

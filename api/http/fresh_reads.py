@@ -45,7 +45,7 @@ async def current_projection(
     position = (await context.reader.load(Need())).position
     if after is not None:
         position = max(position, int(after))
-    behind = await context.projector.wait_for(position, context.settings.read_wait, names)
+    behind = await context.projector.wait_for(position, context.read_wait, names)
     if behind <= 0:
         return {}
     if after is not None:

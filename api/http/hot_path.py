@@ -10,10 +10,10 @@ from pydantic import ValidationError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.contract.permits import RedeemRequest
-from api.contract.problems import PROBLEM, ProblemError
+from api.contract.problems import PROBLEM, ProblemError, invalid_answer, problem_answer
 from api.http.auth import caller_of
 from api.http.context import Context
-from api.http.permit_request import ask, invalid_answer, kept_redeem, problem_answer
+from api.http.permit_request import ask, kept_redeem
 from api.running.decision_ids import DECISION_IDS
 from api.webhooks.answering import answer_webhook
 from ledger.application.answers import Answer

@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable
 from fastapi.responses import Response
 
 from api.contract.fields import Body
-from api.contract.problems import ProblemError, problem_response
+from api.contract.problems import ProblemError
 from api.http.context import Context
+from api.http.problem_responses import problem_response
 from ledger.application.ports import Need
 from ledger.application.requests import BindAnswer, Caller, Idempotency
 

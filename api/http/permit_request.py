@@ -7,11 +7,11 @@ from pydantic import ValidationError
 
 from api.contract.free_text import without_addresses
 from api.contract.permits import PERMIT_REQUEST, RedeemRequest
-from api.contract.problems import RETRY_SOON, first_of, problem_document, validation_errors
+from api.contract.problems import invalid_answer, problem_answer
 from api.http.context import Context
 from api.http.idempotency import fingerprint_of, idempotency_key, scope_of
 from api.running.decision_ids import DECISION_IDS
-from ledger.application.answers import Answer, to_json
+from ledger.application.answers import Answer
 from ledger.application.requests import Caller, Idempotency, JobToken, Override, RequestPermit
 
 _KEPT_AS_IT_CAME = 4096
@@ -74,18 +74,6 @@ def kept_redeem(permit_id: str, asked: RedeemRequest) -> bytes:
     if asked.metadata:
         kept["metadata"] = without_addresses(asked.metadata)
     return orjson.dumps(kept)
-
-
-def invalid_answer(error: ValidationError) -> Answer:
-    """422 for a body that does not fit, as an answer."""
-    errors = validation_errors(error)
-    return problem_answer("invalid_request", first_of(errors), errors=errors)
-
-
-def problem_answer(code: str, detail: str, **extra: Any) -> Answer:
-    """A problem as an answer."""
-    status, body = problem_document(code, detail, **extra)
-    return Answer(status, to_json(body), RETRY_SOON if status == 503 else ())
 
 
 def _kept_request(asked: Any, subject: Any, body: bytes) -> bytes:

@@ -1,35 +1,17 @@
-"""The service: routes, problem documents, and the life of one process's parts."""
+"""Puts one process together: its parts are made, started in order, and stopped in order."""
 
 import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from api.claims.claimed_customers import ClaimedCustomers
-from api.contract.problems import install_problem_handlers
 from api.contract.translation import Translator
-from api.http.context import Context, KeyRing
-from api.http.hot_path import HotPath
-from api.http.openapi import install_openapi
-from api.http.routes import (
-    audit,
-    control,
-    due,
-    explain,
-    facts,
-    guard,
-    incidents,
-    journal,
-    keys,
-    people,
-    permits,
-    service,
-    timeline,
-    webhooks,
-)
+from api.http.app import build_http
+from api.http.context import Context
+from api.http.key_ring import KeyRing
 from api.paging.pager import Pager
 from api.running.recent_time import RecentTime
 from api.running.supervision import Supervisor
@@ -48,12 +30,6 @@ from ledger.store.twins import Twins
 from ledger.store.witness.witness_file import Witness
 from projections.projector import Projector
 from projections.rebuild import rebuild_outdated
-
-DESCRIPTION = """The service that programs ask *before* they mail a customer.
-
-Only **201** is a yes; for a key that must redeem, only the 200 of `redeem` is. Everything else is a
-problem document (RFC 9457) with a stable `code`.
-"""
 
 
 def build_app(settings: Settings, conninfo: str, test_clock: bool) -> ASGIApp:
@@ -86,25 +62,7 @@ def build_app(settings: Settings, conninfo: str, test_clock: bool) -> ASGIApp:
             await context.connections.close()
             await context.close()
 
-    app = FastAPI(
-        title="Send ledger",
-        version="1",
-        description=DESCRIPTION,
-        lifespan=lifespan,
-        docs_url="/docs",
-        redoc_url=None,
-    )
-    install_problem_handlers(app)
-    for module in (permits, facts, due, webhooks, people, control, journal, keys, service):
-        app.include_router(module.router)
-    for module in (guard, incidents):
-        app.include_router(module.router)
-    for module in (audit, explain, timeline):
-        app.include_router(module.router)
-    app.include_router(facts.invoices)
-    app.include_router(people.customers)
-    install_openapi(app)
-    return HotPath(app, app.state, settings.max_body)
+    return build_http(lifespan, settings.max_body)
 
 
 def build_context(
@@ -137,6 +95,8 @@ def build_context(
         refresher=Refresher(intake, connections, settings.apis, policy),
         twins=Twins(conninfo),
         claimed=ClaimedCustomers(),
+        read_wait=settings.read_wait,
+        witness_path=settings.witness_path,
         test_clock=test_clock,
         conninfo=conninfo,
     )
@@ -150,10 +110,3 @@ def tune_garbage_collector() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(5_000, 4, 1_000)
-
-
-def openapi_of(app: ASGIApp) -> dict[str, Any]:
-    """The OpenAPI document of a service built by build_app."""
-    inner = app.application if isinstance(app, HotPath) else app
-    assert isinstance(inner, FastAPI)
-    return inner.openapi()

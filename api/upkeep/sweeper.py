@@ -2,7 +2,7 @@
 
 import asyncio
 
-from api.http.context import Context
+from api.running.parts import Parts
 from ledger.application.effects import Alert
 from ledger.application.ports import StoreUnavailable
 from ledger.application.requests import Lapse
@@ -17,40 +17,40 @@ _MOST_ROUNDS = 20
 _HOUSEKEEPING_EVERY = 600
 
 
-async def sweep(context: Context) -> None:
+async def sweep(parts: Parts) -> None:
     """Sweep once a second, for ever; the lapse itself is decided under the writer lock."""
     rounds = 0
     while True:
         await asyncio.sleep(PERIOD)
         try:
-            await let_lapse(context)
-            await watch_unknown(context)
+            await let_lapse(parts)
+            await watch_unknown(parts)
             if rounds % _HOUSEKEEPING_EVERY == 0:
-                await _clear_old(context)
+                await _clear_old(parts)
             rounds += 1
         except StoreUnavailable:
             continue
 
 
-async def let_lapse(context: Context) -> None:
+async def let_lapse(parts: Parts) -> None:
     """Let the permits lapse whose time is up: before a read too, so that it tells what is now.
 
     Where the store does not answer they are left to the next sweep.
     """
     for _ in range(_MOST_ROUNDS):
-        async with context.connections.use() as connection:
+        async with parts.connections.use() as connection:
             values = {"limit": _MOST_AT_ONCE}
             cursor = await connection.execute(statement("permits", "lapsed"), values)
             due = [row[0] for row in await cursor.fetchall()]
-        answers = await context.engine.submit_all([Lapse(permit_id) for permit_id in due])
+        answers = await parts.engine.submit_all([Lapse(permit_id) for permit_id in due])
         if len(due) < _MOST_AT_ONCE or any(answer.status >= 500 for answer in answers):
             return
 
 
-async def watch_unknown(context: Context) -> None:
+async def watch_unknown(parts: Parts) -> None:
     """Page once per oldest unknown permit that nobody settled in time."""
-    minutes = context.policy.unknown_alert_minutes
-    async with context.connections.use() as connection:
+    minutes = parts.policy.unknown_alert_minutes
+    async with parts.connections.use() as connection:
         cursor = await connection.execute(
             statement("permits", "long_unknown"), {"minutes": minutes}
         )
@@ -66,13 +66,13 @@ async def watch_unknown(context: Context) -> None:
         await raise_alert(connection, Alert("permit_unknown", key, summary, customer_id, permit_id))
 
 
-async def _clear_old(context: Context) -> None:
+async def _clear_old(parts: Parts) -> None:
     """Forget Idempotency-Keys and kept webhook bodies that are older than the policy keeps them."""
-    async with context.connections.use() as connection:
+    async with parts.connections.use() as connection:
         await connection.execute(
             statement("permits", "clear_idempotency"),
-            {"days": context.policy.idempotency_days, "limit": 50_000},
+            {"days": parts.policy.idempotency_days, "limit": 50_000},
         )
         for _ in range(_MOST_ROUNDS):
-            if not await clear_old_rejected(connection, context.policy.rejected_body_days):
+            if not await clear_old_rejected(connection, parts.policy.rejected_body_days):
                 return

@@ -3,7 +3,7 @@
 import asyncio
 import uuid
 
-from api.http.context import Context
+from api.running.parts import Parts
 from ledger.application.ports import Need, StoreUnavailable
 from ledger.application.requests import Lapse
 from ledger.store.witness.witness_file import WitnessError, WitnessFile
@@ -13,35 +13,35 @@ PERIOD = 1.0
 _NOBODY = str(uuid.UUID(int=0))
 
 
-async def watch(context: Context) -> None:
+async def watch(parts: Parts) -> None:
     """Look at the end of the log once a second, for ever: people hear of a loss before senders."""
     compared = False
     while True:
         try:
-            position = await end_of_log(context)
-            begun = position > 0 or had_begun(context)
-            if position < context.engine.position or (begun and not compared):
-                compared = await compare_now(context)
+            position = await end_of_log(parts)
+            begun = position > 0 or had_begun(parts)
+            if position < parts.engine.position or (begun and not compared):
+                compared = await compare_now(parts)
         except StoreUnavailable:
             pass
         await asyncio.sleep(PERIOD)
 
 
-async def end_of_log(context: Context) -> int:
+async def end_of_log(parts: Parts) -> int:
     """The position of the last event. Raises StoreUnavailable."""
-    return (await context.reader.load(Need())).position
+    return (await parts.reader.load(Need())).position
 
 
-def had_begun(context: Context) -> bool:
+def had_begun(parts: Parts) -> bool:
     """Does the witness know of a log? An empty one is left empty, for a test clock to start on."""
     try:
-        kept = WitnessFile(context.settings.witness_path).read()
+        kept = WitnessFile(parts.witness_path).read()
     except WitnessError:
         return True
     return kept is not None and kept.mark.position > 0
 
 
-async def compare_now(context: Context) -> bool:
+async def compare_now(parts: Parts) -> bool:
     """Begin a batch that changes nothing: the writer compares as it does before each one."""
-    answer = await context.engine.submit(Lapse(_NOBODY))
+    answer = await parts.engine.submit(Lapse(_NOBODY))
     return answer.status < 500

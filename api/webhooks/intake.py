@@ -9,7 +9,6 @@ from typing import TypeVar
 
 import orjson
 
-from api.contract.cloud_events import fact_of_webhook
 from api.contract.problems import ProblemError
 from api.contract.translation import Translator
 from api.running.recent_time import RecentTime
@@ -30,6 +29,7 @@ from api.webhooks.signatures.sns_certificates import (
     CertificateUnreachable,
     SnsCertificates,
 )
+from api.webhooks.told_facts import fact_of_webhook
 from ledger.application.answers import Answer
 from ledger.application.clock import stopwatch
 from ledger.application.engine import Engine

@@ -20,8 +20,9 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from api.http.app import openapi_of
 from api.http.openapi_examples import ASKED, PERMITS
-from api.process.assembly import build_app, openapi_of
+from api.process.assembly import build_app
 from api.settings.environment import load_settings
 from ledger.domain.reasons import REASONS
 from tests.api.routes import PUBLIC, ROUTES

@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from api.cli.main import main
-from api.process.assembly import build_app, openapi_of
+from api.http.app import openapi_of
+from api.process.assembly import build_app
 from api.settings.environment import load_settings
 
 _ROOT = Path(__file__).resolve().parents[2]

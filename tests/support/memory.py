@@ -14,7 +14,7 @@ from ledger.application.effects import Alert
 from ledger.application.ports import Batch, DecisionRow, Head, Loaded, Need
 from ledger.application.world import Binding, Name
 from ledger.domain.permit import Permit
-from ledger.store.log.hashchain import GENESIS
+from ledger.store.hashchain import GENESIS
 from ledger.store.log.transcoding import (
     SNAPSHOT_TOPICS,
     read_as,

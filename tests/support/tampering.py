@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from ledger.store.log.hashchain import GENESIS, event_hash
+from ledger.store.hashchain import GENESIS, event_hash
 from tests.support.postgres import superuser
 
 

@@ -48,7 +48,6 @@ class Service:
     @property
     def context(self) -> Any:
         """As the claim sees it."""
-        settings = SimpleNamespace(read_wait=2.0)
         reader = SimpleNamespace(load=self._load)
         connections = SimpleNamespace(use=self._use)
         return SimpleNamespace(
@@ -57,7 +56,7 @@ class Service:
             reader=reader,
             connections=connections,
             claimed=self.claimed,
-            settings=settings,
+            read_wait=2.0,
             policy=None,
         )
 

@@ -10,10 +10,11 @@ from fastapi.responses import Response
 
 from api.contract.audit import EraseAnswer, EraseRequest, VerifyAnswer
 from api.contract.fields import Id
-from api.contract.problems import ProblemError, answer_response, documented
+from api.contract.problems import ProblemError
 from api.http.auth import Auditor, CurrentContext, Operator
 from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import answered_once, idempotency_of
+from api.http.problem_responses import answer_response, documented
 from ledger.application.answers import to_json
 from ledger.application.ports import StoreUnavailable
 from ledger.application.requests import Erase

@@ -8,12 +8,13 @@ from fastapi.responses import Response
 from api.contract.fields import Id
 from api.contract.people import PauseRequest, ResumeRequest, TestClockRequest
 from api.contract.permits import GivenUpLease, Lease, LeaseRequest
-from api.contract.problems import ProblemError, answer_response, documented
+from api.contract.problems import ProblemError
 from api.contract.switches import ClockMoved, ControlState, Switches
 from api.http.auth import Auditor, CurrentContext, Operator, Sender
 from api.http.context import Context
 from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import answered_once, idempotency_of
+from api.http.problem_responses import answer_response, documented
 from ledger.application.answers import to_json
 from ledger.application.ports import Need
 from ledger.application.requests import CallPause, CallResume, GiveUpLease, TakeLease

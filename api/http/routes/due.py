@@ -9,13 +9,14 @@ from api.claims.claiming import claim_permits, replay_claim
 from api.contract.fields import Id
 from api.contract.lists import DueList
 from api.contract.permits import ClaimAnswer, ClaimRequest
-from api.contract.problems import ProblemError, documented
+from api.contract.problems import ProblemError
 from api.http.auth import CurrentContext, PermitReader, Sender
 from api.http.context import Context
 from api.http.cursors import decode_text, encode_text
 from api.http.fresh_reads import After, current_projection
 from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import idempotency_of
+from api.http.problem_responses import answer_response, documented
 from api.upkeep.sweeper import let_lapse
 from ledger.application.answers import to_json
 from ledger.application.requests import Caller, Idempotency
@@ -66,14 +67,18 @@ async def claim(
         return await _claim(context, caller, asked, None)
     async with context.twins.alone(idempotency.scope):
         replayed = await replay_claim(context, idempotency)
-        return replayed or await _claim(context, caller, asked, idempotency)
+        if replayed is not None:
+            return answer_response(replayed)
+        return await _claim(context, caller, asked, idempotency)
 
 
 async def _claim(
     context: Context, caller: Caller, asked: ClaimRequest, idempotency: Idempotency | None
 ) -> Response:
     await let_lapse(context)
-    return await claim_permits(context, caller, asked.stage, asked.limit, idempotency)
+    return answer_response(
+        await claim_permits(context, caller, asked.stage, asked.limit, idempotency)
+    )
 
 
 async def _due(

@@ -7,10 +7,11 @@ from fastapi.responses import Response
 
 from api.contract.explain import DecisionDetail
 from api.contract.fields import Id
-from api.contract.problems import ProblemError, documented
+from api.contract.problems import ProblemError
 from api.explanations.explanation import explain
 from api.http.auth import Auditor, CurrentContext
 from api.http.guarded_route import GuardedRoute
+from api.http.problem_responses import documented
 from ledger.application.answers import to_json
 from ledger.store.looking_back.journal import get_decision
 

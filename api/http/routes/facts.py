@@ -16,11 +16,12 @@ from api.contract.facts import (
 )
 from api.contract.fields import Id
 from api.contract.free_text import without_addresses
-from api.contract.problems import ProblemError, answer_response, documented
+from api.contract.problems import ProblemError
 from api.http.auth import CurrentContext, FactReader, Teller
 from api.http.context import Context
 from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import answered_once, idempotency_of
+from api.http.problem_responses import answer_response, documented
 from ledger.application.answers import Answer, to_json
 from ledger.application.effects import Alert
 from ledger.application.fact_data import Fact

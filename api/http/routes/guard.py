@@ -7,11 +7,11 @@ from fastapi import APIRouter, Header
 from fastapi.responses import Response
 
 from api.contract.guard import GuardCheckAnswer, GuardCheckRequest
-from api.contract.problems import documented
 from api.guard_check.check import run_guard_check
 from api.http.auth import CurrentContext, Operator
 from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import answered_once, idempotency_of
+from api.http.problem_responses import documented
 from ledger.application.answers import to_json
 
 router = APIRouter(prefix="/v1/control", tags=["control"], route_class=GuardedRoute)

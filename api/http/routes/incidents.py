@@ -16,7 +16,7 @@ from api.contract.incidents import (
     IncidentState,
     ReportBody,
 )
-from api.contract.problems import ProblemError, answer_response, documented
+from api.contract.problems import ProblemError
 from api.http.accepting import preferred
 from api.http.auth import Auditor, CurrentContext, Operator
 from api.http.context import Context
@@ -24,6 +24,7 @@ from api.http.cursors import decode_number, decode_text, encode_text
 from api.http.fresh_reads import After, current_projection
 from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import answered_once, idempotency_of
+from api.http.problem_responses import answer_response, documented
 from api.incidents.report import apologies_by_state, apology_to, report_of, window_of
 from api.incidents.report_html import report_html
 from api.incidents.report_json import report_json

@@ -17,11 +17,12 @@ from api.contract.journal import (
     RebuildStarted,
 )
 from api.contract.people import AckRequest, RebuildRequest
-from api.contract.problems import ProblemError, documented
+from api.contract.problems import ProblemError
 from api.http.auth import Auditor, CurrentContext, Operator
 from api.http.cursors import decode_cursor, decode_number, encode_cursor, encode_text
 from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import answered_once, idempotency_of
+from api.http.problem_responses import documented
 from api.upkeep.sweeper import watch_unknown
 from ledger.application.answers import to_json
 from ledger.application.ports import Need

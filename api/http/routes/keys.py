@@ -9,12 +9,13 @@ from fastapi.responses import Response
 from api.contract.fields import Id
 from api.contract.journal import KeyList
 from api.contract.people import KeyRequest, NewKey
-from api.contract.problems import ProblemError, documented
+from api.contract.problems import ProblemError
 from api.http.auth import Admin, CurrentContext, KeyReader
 from api.http.context import Context
 from api.http.cursors import decode_key_id, encode_text
 from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import answered_once, idempotency_of
+from api.http.problem_responses import documented
 from ledger.application.answers import to_json
 from ledger.application.ports import Need
 from ledger.store.keys import create_key, list_keys, revoke_key

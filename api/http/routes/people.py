@@ -7,11 +7,12 @@ from fastapi.responses import Response
 
 from api.contract.fields import CustomerId
 from api.contract.people import BreakerReset, BreakersReset, CustomerState, ReleaseRequest
-from api.contract.problems import ProblemError, answer_response, documented
+from api.contract.problems import ProblemError
 from api.contract.switches import BreakersClosed, Written
 from api.http.auth import Auditor, CurrentContext, Operator
 from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import answered_once, idempotency_of
+from api.http.problem_responses import answer_response, documented
 from ledger.application.answers import to_json
 from ledger.application.ports import Need
 from ledger.application.requests import ReleaseAddress, ResetBreaker

@@ -17,14 +17,15 @@ from api.contract.permits import (
     PermitRequest,
     RedeemRequest,
 )
-from api.contract.problems import ProblemError, answer_response, documented
+from api.contract.problems import ProblemError, problem_answer
 from api.http.auth import CurrentContext, Handler, PermitReader, Sender
 from api.http.context import Context
 from api.http.cursors import decode_cursor, encode_cursor
 from api.http.guarded_route import GuardedRoute
 from api.http.hot_path import known_uuid
 from api.http.idempotency import answered_once, idempotency_key, idempotency_of, scope_of
-from api.http.permit_request import ask, kept_redeem, problem_answer, request_of
+from api.http.permit_request import ask, kept_redeem, request_of
+from api.http.problem_responses import answer_response, documented
 from api.running.decision_ids import DECISION_IDS
 from ledger.application.answers import Answer, to_json
 from ledger.application.redeeming import permit_body

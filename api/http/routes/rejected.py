@@ -8,12 +8,13 @@ from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 
 from api.contract.fields import Id
-from api.contract.problems import ProblemError, documented
+from api.contract.problems import ProblemError
 from api.contract.webhooks import RefreshList, RejectedContent, RejectedList, ReplayAnswer
 from api.http.auth import Auditor, BodyReader, CurrentContext, Operator
 from api.http.context import Context
 from api.http.cursors import decode_number, encode_text
 from api.http.guarded_route import GuardedRoute
+from api.http.problem_responses import documented
 from api.webhooks.replay import NotConfigured, NotKept, replay
 from ledger.application.answers import to_json
 from ledger.store.webhooks.refresh import list_refresh, remove_refresh

@@ -7,18 +7,13 @@ from importlib.resources import files
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
-from api.contract.problems import (
-    OTHER_REASONS,
-    ProblemError,
-    documented,
-    problem_document,
-    problem_response,
-)
+from api.contract.problems import OTHER_REASONS, ProblemError, problem_document
 from api.contract.switches import Health, PolicyState
 from api.http.auth import AnyReader, CurrentContext, caller_of
 from api.http.context import Context, context_of
 from api.http.guarded_route import GuardedRoute
 from api.http.metrics import render_metrics
+from api.http.problem_responses import documented, problem_response
 from ledger.application.answers import to_json
 from ledger.application.ports import StoreUnavailable
 from ledger.domain.reasons import REASONS

@@ -7,12 +7,13 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from api.contract.fields import Id
-from api.contract.problems import ProblemError, documented
+from api.contract.problems import ProblemError
 from api.contract.timeline import Timeline
 from api.http.auth import Auditor, CurrentContext
 from api.http.cursors import decode_text, encode_text
 from api.http.fresh_reads import After, log_has_reached
 from api.http.guarded_route import GuardedRoute
+from api.http.problem_responses import documented
 from ledger.application.answers import to_json
 from ledger.store.looking_back.timeline import (
     BEGINNING,

@@ -3,9 +3,9 @@
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from api.contract.problems import answer_response, documented
 from api.contract.webhooks import WebhookAnswer
 from api.http.auth import CurrentContext
+from api.http.problem_responses import answer_response, documented
 from api.http.routes import rejected
 from api.webhooks.answering import answer_webhook
 

@@ -11,7 +11,7 @@ from eventsourcing.utils import get_topic
 from ledger.application.ports import Batch, DecisionRow
 from ledger.application.world import Name
 from ledger.domain.permit import Permit
-from ledger.store.log.hashchain import event_hash
+from ledger.store.hashchain import event_hash
 from ledger.store.log.transcoding import SNAPSHOT_TOPICS, write_json, write_snapshot, write_state
 
 

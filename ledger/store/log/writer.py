@@ -25,9 +25,9 @@ from ledger.application.ports import (
     StoreRefused,
     StoreUnavailable,
 )
+from ledger.store.hashchain import GENESIS
 from ledger.store.log.encoding import encode_batch
 from ledger.store.log.exchange import Exchange
-from ledger.store.log.hashchain import GENESIS
 from ledger.store.log.loading import load_arguments, read_loaded
 from ledger.store.log.transcoding import read_event
 from ledger.store.statements import statement

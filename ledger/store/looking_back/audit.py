@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-from ledger.store.log.hashchain import GENESIS, row_hash
+from ledger.store.hashchain import GENESIS, row_hash
 from ledger.store.statements import statement
 
 PAGE = 50_000

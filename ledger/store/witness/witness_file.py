@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import psycopg
 
-from ledger.store.log.hashchain import GENESIS
+from ledger.store.hashchain import GENESIS
 from ledger.store.statements import statement
 
 _log = logging.getLogger("ledger.witness")

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from eventsourcing.persistence import StoredEvent
 
-from ledger.store.log.hashchain import GENESIS
+from ledger.store.hashchain import GENESIS
 from ledger.store.log.recorder import LedgerRecorder
 from ledger.store.looking_back import audit
 from ledger.store.looking_back.audit import Checkpoint, Problem, verify

@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from ledger.store.log.hashchain import GENESIS
+from ledger.store.hashchain import GENESIS
 from ledger.store.witness import witness_file as module
 from ledger.store.witness.witness_file import (
     START,

@@ -9,7 +9,7 @@ from api.problems import first_of, validation_errors
 from api.schemas.facts import FACT_DATA, CloudEvent
 from api.translate import Translator, fact_of
 from api.webhooks.delivery import Fact as WebhookFact
-from ledger.application.fact_data import Fact
+from ledger.application.facts.fact import Fact
 
 
 def fact_from(translator: Translator, event: Mapping[str, Any]) -> Fact | str:

@@ -29,7 +29,7 @@ from api.webhooks.registry import provider
 from ledger.application.answers import Answer
 from ledger.application.clock import stopwatch
 from ledger.application.engine import Engine
-from ledger.application.fact_data import Fact as LedgerFact
+from ledger.application.facts.fact import Fact as LedgerFact
 from ledger.application.requests import ApplyFact, Caller
 from ledger.store.connections import Connections
 from ledger.store.refresh import hint

@@ -23,7 +23,7 @@ from api.schemas.fields import Id
 from api.schemas.free_text import without_addresses
 from ledger.application.answers import Answer, to_json
 from ledger.application.effects import Alert
-from ledger.application.fact_data import Fact
+from ledger.application.facts.fact import Fact
 from ledger.application.requests import ApplyFact, Caller
 from ledger.application.views import invoice_view
 from ledger.store.alerting import raise_alert

@@ -19,7 +19,8 @@ from api.sends_log import Columns, RawRow
 from api.serving import prepare
 from api.settings import Settings
 from ledger.application.engine import Engine
-from ledger.application.fact_data import CustomerObserved, Fact, FactData
+from ledger.application.facts.customer_observed import CustomerObserved
+from ledger.application.facts.fact import Fact, FactData
 from ledger.application.permit_subjects import Notification
 from ledger.application.ports import Need
 from ledger.application.requests import SYSTEM, ApplyFact, Caller, ReportOutcome, RequestPermit

@@ -11,7 +11,7 @@ from ledger.application.facts.customer_hold import CustomerHeld
 from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.customers_merged import CustomersMerged
 from ledger.application.facts.delivery import Delivery
-from ledger.application.facts.fact import Fact, FactData
+from ledger.application.facts.fact import RIDING, Fact, FactData
 from ledger.application.facts.invoice_credit import Credited
 from ledger.application.facts.invoice_hold import InvoiceHeld
 from ledger.application.facts.invoice_observed import InvoiceObserved
@@ -123,9 +123,9 @@ class Translator:
         """The facts that came with a request for a permit."""
         if isinstance(body, asks.ReminderRequest | asks.PaymentFailedRequest):
             snapshots = body.facts or {}
-            return tuple(Fact(self.invoice(i, s), "riding") for i, s in snapshots.items())
+            return tuple(Fact(self.invoice(i, s), RIDING) for i, s in snapshots.items())
         if isinstance(body, asks.ReplyRequest) and body.message is not None:
-            return (Fact(self.message(body.message), "riding", None, body.message.at),)
+            return (Fact(self.message(body.message), RIDING, None, body.message.at),)
         return ()
 
     def customer(self, data: shapes.CustomerObservedData) -> CustomerObserved:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from eventsourcing.domain import Aggregate
 
 from ledger.domain.hold import Hold, HoldBook
+from ledger.domain.news import dated
 from ledger.domain.permit import FREED, Lane, Permit, State
 
 REMEMBERED = timedelta(hours=24)
@@ -66,7 +67,7 @@ class Customer(Aggregate):
 
         def apply(self, aggregate: "Customer") -> None:
             aggregate.addresses = self.fingerprints
-            aggregate.addresses_observed_at = self.observed_at
+            aggregate.addresses_observed_at = dated(self.observed_at, self.timestamp)
 
     class MailPermitted(Event):
         """A permit for one mail was granted: it takes its place in the windows."""

@@ -147,7 +147,7 @@ def message_name(text: str) -> str:
 def has_unseen_end(text: str) -> bool:
     """Does an id begin or end with something that nobody sees: a blank, a format character?
 
-    Two ids that look alike to people are one to them; spreadsheets and forms leave such ends behind.
+    Ids that look alike are one to people; spreadsheets and forms leave such ends behind.
     Blanks of any width, format characters (Unicode categories Z and Cf) and the few letters and
     marks without a picture count as unseen. Within an id they are left alone: scripts need some.
     """

@@ -11,6 +11,7 @@ from eventsourcing.domain import Aggregate
 
 from ledger.domain.balance import MoneyFact, Snapshot, Status, in_flight_until
 from ledger.domain.hold import Hold, HoldBook
+from ledger.domain.news import is_ahead
 from ledger.domain.sends import SendBook, SendRecord
 
 
@@ -80,7 +81,11 @@ class Invoice(Aggregate):
 
         def apply(self, aggregate: "Invoice") -> None:
             before = aggregate.snapshot
-            aggregate.snapshot = now = self.snapshot
+            now = self.snapshot
+            # Snapshots were once taken in with dates that lie ahead.
+            if is_ahead(now.observed_at, self.timestamp):
+                now = replace(now, observed_at=self.timestamp)
+            aggregate.snapshot = now
             if before is not None:
                 if (before.due_on, before.issued_on) != (now.due_on, now.issued_on):
                     aggregate.overtake("the due date was changed")
@@ -97,7 +102,10 @@ class Invoice(Aggregate):
         in_flight_until: datetime | None
 
         def apply(self, aggregate: "Invoice") -> None:
-            aggregate.money[self.fact.key] = self.fact
+            fact = self.fact
+            if is_ahead(fact.at, self.timestamp):
+                fact = replace(fact, at=self.timestamp)
+            aggregate.money[fact.key] = fact
             if self.in_flight_until is not None:
                 aggregate.overtake("a payment is in flight")
             if self.standing is not None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from typing import ClassVar
 
 from ledger.application.effects import Outcome
 from ledger.application.facts.addresses import ensure_customer, note_invoice_address, unite
@@ -19,6 +20,8 @@ from ledger.domain.invoice import Invoice
 @dataclass(frozen=True, slots=True)
 class InvoiceObserved(FactData):
     """A snapshot of an invoice; amounts in minor units, `observed_at` None means now."""
+
+    TIMES: ClassVar[tuple[str, ...]] = ("observed_at",)
 
     invoice_id: str
     customer_id: str | None

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import ClassVar
 from uuid import uuid5
 
 from ledger.application.breakers import open_breaker
@@ -31,10 +32,12 @@ _MINE = aggregate_id("observed", "send")
 
 @dataclass(frozen=True, slots=True)
 class SendObserved(FactData):
-    """A mail that went out without a permit."""
+    """A mail that went out without a permit; `at` None means now (UTC)."""
+
+    TIMES: ClassVar[tuple[str, ...]] = ("at",)
 
     customer_id: str
-    at: datetime
+    at: datetime | None
     invoice_id: str | None = None
     stage: str | None = None
     thread_id: str | None = None
@@ -80,7 +83,7 @@ class SendObservedType(FactType[SendObserved]):
         customer = ensure_customer(world, outcome, data.customer_id)
         customer_id = customer.customer_id if customer else data.customer_id
         name = f"{fact_name(fact)}:{data}" if fact.fact_id else f"{data}:{world.now}"
-        sent_at = min(data.at, world.now)
+        sent_at = min(data.at or world.now, world.now)
         mail = Permit(
             permit_id=str(uuid5(_MINE, name)),
             kind="observed",

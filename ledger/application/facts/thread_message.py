@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import ClassVar
 
 from ledger.application.effects import NameClaim, Outcome
 from ledger.application.facts.addresses import (
@@ -30,6 +31,8 @@ class ThreadMessage(FactData):
 
     `aliases` are other names of the same message: a mail system's own id beside the Message-ID.
     """
+
+    TIMES: ClassVar[tuple[str, ...]] = ("at",)
 
     thread_id: str
     message_id: str

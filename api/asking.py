@@ -12,7 +12,8 @@ from api.problems import RETRY_SOON, first_of, problem_document, validation_erro
 from api.schemas.free_text import without_addresses
 from api.schemas.permits import PERMIT_REQUEST, RedeemRequest
 from ledger.application.answers import Answer, to_json
-from ledger.application.requests import Caller, Idempotency, JobToken, Override, RequestPermit
+from ledger.application.caller import Caller
+from ledger.application.commands import Idempotency, JobToken, Override, RequestPermit
 
 _KEPT_AS_IT_CAME = 4096
 """Bytes up to which a body is kept as it was written: more of it may be blanks, up to 1 MiB."""

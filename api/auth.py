@@ -10,7 +10,7 @@ from api.context import Context, context_of
 from api.fresh_reads import After, log_has_reached
 from api.problems import ProblemError
 from api.sweeping import let_lapse
-from ledger.application.requests import Caller
+from ledger.application.caller import Caller
 
 _CALLER = "ledger.caller"
 _BEARER = HTTPBearer(auto_error=False, description="An API key, made by `keys create`")

@@ -15,9 +15,10 @@ from api.decision_ids import DECISION_IDS
 from api.problems import ProblemError, problem_response
 from api.ready_slices import ready_slices
 from ledger.application.answers import Answer, answered, to_json, with_address
+from ledger.application.caller import Caller
+from ledger.application.commands import BindAnswer, Idempotency, RequestPermit
 from ledger.application.permit_subjects import Reminder
 from ledger.application.ports import Need, StoreUnavailable
-from ledger.application.requests import BindAnswer, Caller, Idempotency, RequestPermit
 from ledger.domain.permit import State
 from projections.due import ReadyCustomer
 

@@ -14,8 +14,8 @@ from api.settings import Settings
 from api.supervision import Supervisor
 from api.translate import Translator
 from api.webhook_intake import Intake
+from ledger.application.caller import Caller
 from ledger.application.engine import Engine
-from ledger.application.requests import Caller
 from ledger.application.world import Identity
 from ledger.domain.policy import Policy
 from ledger.store.connections import Connections

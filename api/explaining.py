@@ -11,7 +11,9 @@ from pydantic import ValidationError
 
 from api.schemas.permits import PERMIT_REQUEST
 from api.translate import Translator
-from ledger.application.explaining import (
+from ledger.application.caller import SYSTEM
+from ledger.application.commands import JobToken, Override, Redeem, RequestPermit
+from ledger.application.guard_verdicts import (
     DENIED,
     Judgement,
     Verdict,
@@ -28,7 +30,6 @@ from ledger.application.permit_subjects import (
     Reminder,
     Reply,
 )
-from ledger.application.requests import SYSTEM, JobToken, Override, Redeem, RequestPermit
 from ledger.application.views import customer_view, invoice_view
 from ledger.application.world import Identity, World
 from ledger.domain.control import Control

@@ -9,8 +9,9 @@ from datetime import datetime
 from api.context import Context
 from api.guard_probes import Finding, Probes
 from api.problems import ProblemError
+from ledger.application.caller import Caller
+from ledger.application.commands import NoteGuardCheck
 from ledger.application.ports import Need
-from ledger.application.requests import Caller, NoteGuardCheck
 from ledger.domain.control import CONTROL_ID
 from ledger.domain.identity import RESERVED_CUSTOMER_PREFIX
 

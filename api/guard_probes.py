@@ -12,11 +12,12 @@ import orjson
 from api.context import Context
 from api.paging import PagingError
 from ledger.application.answers import Answer, to_json
+from ledger.application.caller import SYSTEM, Caller
 from ledger.application.clock import process_time
+from ledger.application.commands import Redeem, ReportOutcome, RequestPermit
 from ledger.application.engine import Engine
 from ledger.application.permit_subjects import Notification
 from ledger.application.ports import Need
-from ledger.application.requests import SYSTEM, Caller, Redeem, ReportOutcome, RequestPermit
 from ledger.domain.permit import LIVE
 from ledger.store.guarding import DURABLE, database_times, durability, recorded_decisions
 from ledger.store.writer import PostgresWriter

@@ -17,8 +17,8 @@ from api.problems import PROBLEM, ProblemError
 from api.schemas.permits import RedeemRequest
 from api.webhook_answering import answer_webhook
 from ledger.application.answers import Answer
+from ledger.application.commands import Redeem
 from ledger.application.ports import StoreUnavailable
-from ledger.application.requests import Redeem
 
 PERMITS = "/v1/permits"
 WEBHOOKS = "/v1/webhooks/"

@@ -8,8 +8,9 @@ from fastapi.responses import Response
 from api.context import Context
 from api.problems import ProblemError, problem_response
 from api.schemas.fields import Body
+from ledger.application.caller import Caller
+from ledger.application.commands import BindAnswer, Idempotency
 from ledger.application.ports import Need
-from ledger.application.requests import BindAnswer, Caller, Idempotency
 
 
 def idempotency_key(header: str | None) -> str | None:

@@ -14,11 +14,12 @@ from api.sends_log import BadRow, Columns, RawRow, SentMail, sent_mail, told_by
 from api.settings import Settings
 from api.translate import Translator
 from ledger.application.answers import Answer
+from ledger.application.caller import SYSTEM, Caller
+from ledger.application.commands import ApplyFact
 from ledger.application.engine import Engine, Limits
 from ledger.application.fact_data import CustomerObserved, Delivery, Fact, SendObserved
 from ledger.application.facts.fact_names import fact_name
 from ledger.application.ports import Loaded, Need
-from ledger.application.requests import SYSTEM, ApplyFact, Caller
 from ledger.application.world import Identity, Name
 from ledger.domain.identity import Address, customer_known_by
 from ledger.store.loading import load_need

@@ -3,9 +3,9 @@
 import asyncio
 
 from api.context import Context
+from ledger.application.commands import Lapse
 from ledger.application.effects import Alert
 from ledger.application.ports import StoreUnavailable
-from ledger.application.requests import Lapse
 from ledger.store.alerting import raise_alert
 from ledger.store.rejected import clear_old_rejected
 from ledger.store.statements import statement

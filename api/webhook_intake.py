@@ -27,10 +27,11 @@ from api.webhooks.delivery import (
 )
 from api.webhooks.registry import provider
 from ledger.application.answers import Answer
+from ledger.application.caller import Caller
 from ledger.application.clock import stopwatch
+from ledger.application.commands import ApplyFact
 from ledger.application.engine import Engine
 from ledger.application.fact_data import Fact as LedgerFact
-from ledger.application.requests import ApplyFact, Caller
 from ledger.store.connections import Connections
 from ledger.store.refresh import hint
 from ledger.store.rejected import Reason, keep_rejected

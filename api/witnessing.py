@@ -4,8 +4,8 @@ import asyncio
 import uuid
 
 from api.context import Context
+from ledger.application.commands import Lapse
 from ledger.application.ports import Need, StoreUnavailable
-from ledger.application.requests import Lapse
 from ledger.store.witness import WitnessError, WitnessFile
 
 PERIOD = 1.0

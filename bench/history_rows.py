@@ -15,10 +15,11 @@ import psycopg
 from bench.ratio import Comparison, Pair, Sample
 from bench.stand import Stand
 from ledger.application.answers import Answer
+from ledger.application.caller import SYSTEM
+from ledger.application.commands import ApplyFact, ReportOutcome, RequestPermit
 from ledger.application.engine import Engine
 from ledger.application.fact_data import CustomerObserved, Fact, SendObserved
 from ledger.application.permit_subjects import Notification
-from ledger.application.requests import SYSTEM, ApplyFact, ReportOutcome, RequestPermit
 from ledger.application.world import Identity
 from ledger.domain.policy import Policy
 from ledger.store.migrate import migrate

@@ -15,8 +15,8 @@ from api.problems import ProblemError, answer_response, documented
 from api.schemas.audit import EraseAnswer, EraseRequest, VerifyAnswer
 from api.schemas.fields import Id
 from ledger.application.answers import to_json
+from ledger.application.commands import Erase
 from ledger.application.ports import StoreUnavailable
-from ledger.application.requests import Erase
 from ledger.store.audit import Checkpoint, Verification, stored_checkpoint, verify
 
 router = APIRouter(prefix="/v1", tags=["audit"], route_class=GuardedRoute)

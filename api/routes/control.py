@@ -15,8 +15,8 @@ from api.schemas.people import PauseRequest, ResumeRequest, TestClockRequest
 from api.schemas.permits import GivenUpLease, Lease, LeaseRequest
 from api.schemas.switches import ClockMoved, ControlState, Switches
 from ledger.application.answers import to_json
+from ledger.application.commands import CallPause, CallResume, GiveUpLease, TakeLease
 from ledger.application.ports import Need
-from ledger.application.requests import CallPause, CallResume, GiveUpLease, TakeLease
 from ledger.domain.control import CONTROL_ID, Control
 from ledger.store.statements import statement
 

@@ -18,7 +18,8 @@ from api.schemas.lists import DueList
 from api.schemas.permits import ClaimAnswer, ClaimRequest
 from api.sweeping import let_lapse
 from ledger.application.answers import to_json
-from ledger.application.requests import Caller, Idempotency
+from ledger.application.caller import Caller
+from ledger.application.commands import Idempotency
 from projections.due import READ_MODELS, BadCursor, DueCustomer, DuePage, due
 
 router = APIRouter(prefix="/v1/due", tags=["due"], route_class=GuardedRoute)

@@ -22,9 +22,10 @@ from api.schemas.facts import (
 from api.schemas.fields import Id
 from api.schemas.free_text import without_addresses
 from ledger.application.answers import Answer, to_json
+from ledger.application.caller import Caller
+from ledger.application.commands import ApplyFact
 from ledger.application.effects import Alert
 from ledger.application.fact_data import Fact
-from ledger.application.requests import ApplyFact, Caller
 from ledger.application.views import invoice_view
 from ledger.store.alerting import raise_alert
 

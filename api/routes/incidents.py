@@ -30,8 +30,8 @@ from api.schemas.incidents import (
     ReportBody,
 )
 from ledger.application.answers import to_json
+from ledger.application.commands import CloseIncident, DeclareIncident
 from ledger.application.ports import Loaded
-from ledger.application.requests import CloseIncident, DeclareIncident
 from ledger.domain.incident import Incident
 from projections.affected import BEFORE_ALL, affected_customers, details_of
 from projections.incidents import list_incidents

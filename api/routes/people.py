@@ -13,8 +13,8 @@ from api.schemas.fields import CustomerId
 from api.schemas.people import BreakerReset, BreakersReset, CustomerState, ReleaseRequest
 from api.schemas.switches import BreakersClosed, Written
 from ledger.application.answers import to_json
+from ledger.application.commands import ReleaseAddress, ResetBreaker
 from ledger.application.ports import Need
-from ledger.application.requests import ReleaseAddress, ResetBreaker
 from ledger.application.views import customer_view
 from projections.customers import open_breakers
 

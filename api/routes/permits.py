@@ -27,8 +27,9 @@ from api.schemas.permits import (
     RedeemRequest,
 )
 from ledger.application.answers import Answer, to_json
-from ledger.application.redeeming import permit_body
-from ledger.application.requests import Caller, Redeem, ReportOutcome, RequestPermit
+from ledger.application.caller import Caller
+from ledger.application.commands import Redeem, ReportOutcome, RequestPermit
+from ledger.application.permit_life import permit_body
 from ledger.domain.permit import Permit as PermitState
 from ledger.domain.permit import State
 

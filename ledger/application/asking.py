@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ledger.application.commands import RequestPermit
 from ledger.application.effects import Contact, Ids, Outcome
 from ledger.application.facts.addresses import (
     claim_address,
@@ -25,7 +26,6 @@ from ledger.application.permit_subjects import (
     Reminder,
     Reply,
 )
-from ledger.application.requests import RequestPermit
 from ledger.application.world import World
 from ledger.domain import sendkey
 from ledger.domain.customer import Customer

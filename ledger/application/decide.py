@@ -4,23 +4,8 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from ledger.application import operations, redeeming
-from ledger.application.effects import Outcome, denied, ids_of
-from ledger.application.facts import apply_fact
-from ledger.application.facts.addresses import owner_of_named
-from ledger.application.facts.mail import lapsed_by_fact
-from ledger.application.permit_subjects import (
-    ApologyRequest,
-    Digest,
-    FollowUp,
-    IntentMessage,
-    Notification,
-    PaymentFailedNotice,
-    Reminder,
-    Reply,
-)
-from ledger.application.permits import request_permit
-from ledger.application.requests import (
+from ledger.application import operator_commands, permit_life
+from ledger.application.commands import (
     ApplyFact,
     BindAnswer,
     CallPause,
@@ -40,6 +25,21 @@ from ledger.application.requests import (
     ResetBreaker,
     TakeLease,
 )
+from ledger.application.effects import Outcome, denied, ids_of
+from ledger.application.facts import apply_fact
+from ledger.application.facts.addresses import owner_of_named
+from ledger.application.facts.mail import lapsed_by_fact
+from ledger.application.permit_decision import request_permit
+from ledger.application.permit_subjects import (
+    ApologyRequest,
+    Digest,
+    FollowUp,
+    IntentMessage,
+    Notification,
+    PaymentFailedNotice,
+    Reminder,
+    Reply,
+)
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.identity import customer_known_by
@@ -48,22 +48,22 @@ from ledger.domain.reasons import Denial
 
 _DECIDE: dict[type, Callable[[World, Any], Outcome]] = {
     RequestPermit: request_permit,
-    Redeem: redeeming.redeem,
-    ReportOutcome: redeeming.report_outcome,
-    Lapse: redeeming.lapse,
+    Redeem: permit_life.redeem,
+    ReportOutcome: permit_life.report_outcome,
+    Lapse: permit_life.lapse,
     ApplyFact: apply_fact,
-    ResetBreaker: operations.reset_breaker,
-    ReleaseAddress: operations.release_address,
-    CallPause: operations.call_pause,
-    CallResume: operations.call_resume,
-    NoteGuardCheck: operations.note_guard_check,
-    EnterRecovery: operations.enter_recovery,
-    TakeLease: operations.take_lease,
-    GiveUpLease: operations.give_up_lease,
-    DeclareIncident: operations.declare_incident,
-    CloseIncident: operations.close_incident,
-    Erase: operations.erase,
-    BindAnswer: operations.bind_answer,
+    ResetBreaker: operator_commands.reset_breaker,
+    ReleaseAddress: operator_commands.release_address,
+    CallPause: operator_commands.call_pause,
+    CallResume: operator_commands.call_resume,
+    NoteGuardCheck: operator_commands.note_guard_check,
+    EnterRecovery: operator_commands.enter_recovery,
+    TakeLease: operator_commands.take_lease,
+    GiveUpLease: operator_commands.give_up_lease,
+    DeclareIncident: operator_commands.declare_incident,
+    CloseIncident: operator_commands.close_incident,
+    Erase: operator_commands.erase,
+    BindAnswer: operator_commands.bind_answer,
 }
 
 

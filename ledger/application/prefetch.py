@@ -9,6 +9,14 @@ from uuid import UUID
 
 from eventsourcing.domain import Aggregate
 
+from ledger.application.commands import (
+    ApplyFact,
+    Command,
+    Lapse,
+    Redeem,
+    ReportOutcome,
+    RequestPermit,
+)
 from ledger.application.fact_data import (
     CustomerHeld,
     CustomerObserved,
@@ -32,14 +40,6 @@ from ledger.application.permit_subjects import (
     Reply,
 )
 from ledger.application.ports import Need
-from ledger.application.requests import (
-    ApplyFact,
-    Command,
-    Lapse,
-    Redeem,
-    ReportOutcome,
-    RequestPermit,
-)
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.identity import Address, aggregate_id, customer_known_by

@@ -5,6 +5,16 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from ledger.application.caller import Caller
+from ledger.application.commands import (
+    Idempotency,
+    JobToken,
+    Lapse,
+    Override,
+    Redeem,
+    ReportOutcome,
+    RequestPermit,
+)
 from ledger.application.fact_data import UNSET as UNSET
 from ledger.application.fact_data import (
     Credited,
@@ -32,16 +42,6 @@ from ledger.application.permit_subjects import (
     PermitSubject,
     Reminder,
     Reply,
-)
-from ledger.application.requests import (
-    Caller,
-    Idempotency,
-    JobToken,
-    Lapse,
-    Override,
-    Redeem,
-    ReportOutcome,
-    RequestPermit,
 )
 from ledger.application.world import Identity
 from ledger.domain.balance import PaymentState, Status

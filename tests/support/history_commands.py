@@ -6,6 +6,14 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from ledger.application.caller import Caller
+from ledger.application.commands import (
+    ApplyFact,
+    CallPause,
+    ReleaseAddress,
+    RequestPermit,
+    ResetBreaker,
+)
 from ledger.application.fact_data import (
     Credited,
     CustomerHeld,
@@ -30,14 +38,6 @@ from ledger.application.permit_subjects import (
     PermitSubject,
     Reminder,
     Reply,
-)
-from ledger.application.requests import (
-    ApplyFact,
-    Caller,
-    CallPause,
-    ReleaseAddress,
-    RequestPermit,
-    ResetBreaker,
 )
 from ledger.domain.balance import PaymentState, Status
 from ledger.domain.identity import Address

@@ -4,15 +4,7 @@ from copy import deepcopy
 from datetime import timedelta
 from typing import Any
 
-from ledger.application.permit_subjects import (
-    KINDS,
-    Digest,
-    FollowUp,
-    IntentMessage,
-    Notification,
-    PermitSubject,
-)
-from ledger.application.requests import (
+from ledger.application.commands import (
     ApplyFact,
     CallPause,
     Lapse,
@@ -21,6 +13,14 @@ from ledger.application.requests import (
     ReportOutcome,
     RequestPermit,
     ResetBreaker,
+)
+from ledger.application.permit_subjects import (
+    KINDS,
+    Digest,
+    FollowUp,
+    IntentMessage,
+    Notification,
+    PermitSubject,
 )
 from tests.support.model import Expected, Model, ModelCustomer, deliver
 from tests.support.model_permits import FREED, ModelPermit

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ledger.application.commands import RequestPermit
 from ledger.application.permit_subjects import (
     ApologyRequest,
     Digest,
@@ -15,7 +16,6 @@ from ledger.application.permit_subjects import (
     Reply,
 )
 from ledger.application.permit_subjects import Expected as Believed
-from ledger.application.requests import RequestPermit
 from tests.support.model import STAGES, Expected, Model
 from tests.support.model_invoices import LADDER, ModelInvoice
 from tests.support.model_permits import Key, ModelItem

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from ledger.application.commands import ApplyFact
 from ledger.application.effects import NameClaim, Outcome
 from ledger.application.fact_data import (
     Credited,
@@ -21,7 +22,6 @@ from ledger.application.fact_data import (
 )
 from ledger.application.facts import customers, deliveries, invoices, mail
 from ledger.application.facts.fact_names import fact_name
-from ledger.application.requests import ApplyFact
 from ledger.application.world import World
 
 _APPLY: dict[type, Callable[[World, Fact, Any], Outcome]] = {

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from ledger.application.effects import Alert, NameClaim, Outcome
 from ledger.application.fact_data import Delivery, Fact
+from ledger.application.permit_settlement import settle
 from ledger.application.recovery import note_unknown_permit
-from ledger.application.settling import settle
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.invoice import Invoice

@@ -15,8 +15,8 @@ from ledger.application.facts.addresses import (
     unite,
 )
 from ledger.application.facts.deliveries import mark_bounced, permit_of, sent_after_end
+from ledger.application.permit_settlement import displace, revoke_rival, settle
 from ledger.application.recovery import note_unknown_permit
-from ledger.application.settling import displace, revoke_rival, settle
 from ledger.application.world import World
 from ledger.domain import windows
 from ledger.domain.customer import Customer

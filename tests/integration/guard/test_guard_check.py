@@ -14,8 +14,9 @@ from api.guard_check import GuardCheckResult, run_guard_check
 from api.serving import prepare
 from api.settings import Settings
 from api.supervision import Supervisor
+from ledger.application.caller import SYSTEM
+from ledger.application.commands import EnterRecovery
 from ledger.application.engine import Engine
-from ledger.application.requests import SYSTEM, EnterRecovery
 from ledger.domain.policy import Policy
 from ledger.store.journal import DecisionFilter, list_decisions
 from projections.generations import entered

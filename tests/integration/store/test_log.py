@@ -9,8 +9,9 @@ import psycopg
 import pytest
 from psycopg import AsyncConnection
 
+from ledger.application.caller import SYSTEM
+from ledger.application.commands import ApplyFact, Erase, Redeem
 from ledger.application.fact_data import CustomerObserved, CustomersMerged, Fact
-from ledger.application.requests import SYSTEM, ApplyFact, Erase, Redeem
 from ledger.store.audit import verify
 from tests.integration.store.engines import (
     NOON,

@@ -18,10 +18,11 @@ from api.translate import Translator
 from api.webhook_intake import Endpoint, Intake, Post
 from api.webhooks.delivery import BadSignature, Fact, Settings, Translation
 from ledger.application.answers import Answer, plain_problem, unavailable
+from ledger.application.caller import Caller
+from ledger.application.commands import ApplyFact
 from ledger.application.engine import Engine, Limits
 from ledger.application.fact_data import Fact as LedgerFact
 from ledger.application.ports import StoreUnavailable
-from ledger.application.requests import ApplyFact, Caller
 from ledger.application.world import Identity
 from ledger.domain.policy import Policy
 from ledger.store.connections import Connections

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from ledger.application.commands import CallPause, Erase
 from ledger.application.permit_subjects import Digest, FollowUp
-from ledger.application.requests import CallPause, Erase
 from tests.support.build import (
     OPERATOR,
     address,

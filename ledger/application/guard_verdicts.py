@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from ledger.application.asking import Judged, ask_for
+from ledger.application.commands import Redeem, RequestPermit
 from ledger.application.effects import Outcome
-from ledger.application.permits import key_obstacle, request_permit
-from ledger.application.redeeming import may_handle, not_redeemable, overtaken, redeem
-from ledger.application.requests import Redeem, RequestPermit
+from ledger.application.permit_decision import key_obstacle, request_permit
+from ledger.application.permit_life import may_handle, not_redeemable, overtaken, redeem
 from ledger.application.world import World
 from ledger.domain.guards import (
     CUSTOMER_GUARDS,

@@ -3,8 +3,8 @@
 from typing import Any
 
 from ledger.application.asking import Ask, Judged
+from ledger.application.commands import RequestPermit
 from ledger.application.effects import NameClaim, Outcome
-from ledger.application.requests import RequestPermit
 from ledger.application.statement import statement_body, statement_of
 from ledger.application.world import World
 from ledger.domain import sendkey, windows

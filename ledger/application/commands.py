@@ -4,28 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
+from ledger.application.caller import SYSTEM, Caller
 from ledger.application.fact_data import Fact
 from ledger.application.permit_subjects import KINDS, PermitSubject, Reminder
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """The API key that asks; `intents` None means any."""
-
-    key_id: str
-    name: str
-    scopes: frozenset[str]
-    redeem_required: bool = True
-    intents: frozenset[str] | None = None
-    transactional: bool = False
-
-    def may(self, scope: str) -> bool:
-        """Does the key have this scope?"""
-        return scope in self.scopes
-
-
-SYSTEM = Caller("system", "system", frozenset({"send", "facts", "operate", "audit", "admin"}))
-"""The ledger itself: sweeps, guard checks and imports."""
 
 
 @dataclass(frozen=True, slots=True)

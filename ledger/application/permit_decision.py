@@ -2,9 +2,9 @@
 
 from ledger.application.asking import Ask, ask_for
 from ledger.application.breakers import open_breaker
+from ledger.application.commands import RequestPermit
 from ledger.application.effects import Alert, Outcome, denied
-from ledger.application.granting import grant
-from ledger.application.requests import RequestPermit
+from ledger.application.permit_grant import grant
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.guards import Case, judge_customer, judge_subject

@@ -17,7 +17,7 @@ from api.ready_slices import ready_slices
 from ledger.application.answers import Answer, answered, to_json, with_address
 from ledger.application.caller import Caller
 from ledger.application.commands import BindAnswer, Idempotency, RequestPermit
-from ledger.application.permit_subjects import Reminder
+from ledger.application.kinds.own_requests import claim_of
 from ledger.application.ports import Need, StoreUnavailable
 from ledger.domain.permit import State
 from projections.due import ReadyCustomer
@@ -130,9 +130,9 @@ async def replay_claim(context: Context, idempotency: Idempotency) -> Response |
 
 
 def _request(caller: Caller, invoices: tuple[str, ...], stage: str | None) -> RequestPermit:
-    request = {"kind": "reminder", "invoices": invoices, "stage": stage, "claim": True}
+    subject, request = claim_of(invoices, stage)
     return RequestPermit(
-        subject=Reminder(invoices, stage, {}, claim=True),
+        subject=subject,
         caller=caller,
         decision_id=DECISION_IDS.next(),
         request=to_json(request),

@@ -19,7 +19,7 @@ from ledger.application.caller import SYSTEM
 from ledger.application.commands import ApplyFact, ReportOutcome, RequestPermit
 from ledger.application.engine import Engine
 from ledger.application.fact_data import CustomerObserved, Fact, SendObserved
-from ledger.application.permit_subjects import Notification
+from ledger.application.kinds.own_requests import notice_of
 from ledger.application.world import Identity
 from ledger.domain.policy import Policy
 from ledger.store.migrate import migrate
@@ -120,7 +120,7 @@ class _Sampling:
             _check([await engine.submit(_customer(customer))])
             engine = await self.renew() if self._cold else engine
         asked = RequestPermit(
-            subject=Notification("shipped", f"{customer}-{day}", customer_id=customer),
+            subject=notice_of(customer, "shipped", f"{customer}-{day}")[0],
             caller=SYSTEM,
             decision_id=str(uuid.uuid4()),
             request=b"{}",

@@ -20,8 +20,9 @@ from ledger.application.ports import (
     Need,
     WriterSession,
 )
-from ledger.application.prefetch import Walk
+from ledger.application.prefetch import follow
 from ledger.application.views import invoice_view
+from ledger.application.walk import Walk
 from ledger.application.world import LONGEST_MERGE_CHAIN, Binding, Identity, NotLoaded, World
 from ledger.domain.control import CONTROL_ID, Control
 from ledger.domain.invoice import Invoice
@@ -72,7 +73,7 @@ async def prepare(work: Work, commands: list[Command]) -> None:
     for _ in range(_MOST_WALKS):
         walk = Walk(work.world, work.cache.addresses, looked_up)
         for command in commands:
-            walk.follow(command)
+            follow(walk, command)
         if not walk.need or not await load(work, walk.need):
             break
     work.touched.extend(walk.seen)

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from ledger.application.caller import SYSTEM, Caller
 from ledger.application.fact_data import Fact
-from ledger.application.permit_subjects import KINDS, PermitSubject, Reminder
+from ledger.application.kinds.kind import PermitSubject
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +52,13 @@ class RequestPermit:
     @property
     def kind(self) -> str:
         """The kind of mail asked for."""
-        return KINDS[type(self.subject)]
+        return self.subject.kind
 
 
 def is_of_claim(command: object) -> bool:
     """Does it tell the log of nothing but the standing of a customer whom a claim asks for?"""
     if isinstance(command, RequestPermit):
-        return isinstance(command.subject, Reminder) and command.subject.claim
+        return command.subject.claim
     return isinstance(command, BindAnswer)
 
 

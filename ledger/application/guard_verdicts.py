@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ledger.application.asking import Judged, ask_for
 from ledger.application.commands import Redeem, RequestPermit
 from ledger.application.effects import Outcome
+from ledger.application.kinds.kind import Judged
 from ledger.application.permit_decision import key_obstacle, request_permit
 from ledger.application.permit_life import may_handle, not_redeemable, overtaken, redeem
 from ledger.application.world import World
@@ -89,7 +89,7 @@ def judge_request(world: World, command: RequestPermit) -> Judgement:
     """
     bench = _Bench()
     bench.ask("caller", _CALLER, None, lambda: key_obstacle(world, command))
-    ask = None if bench.decided else ask_for(world, command)
+    ask = None if bench.decided else command.subject.ask(world, command)
     if isinstance(ask, Denial):
         refused: Denial = ask
         bench.ask("request", "It cannot be about anything that is known.", None, lambda: refused)

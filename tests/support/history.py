@@ -22,7 +22,7 @@ from ledger.application.commands import (
     ReportOutcome,
     RequestPermit,
 )
-from ledger.application.permit_subjects import PermitSubject
+from ledger.application.kinds.kind import PermitSubject
 from tests.support import history_checks
 from tests.support.build import CALLERS, OPERATOR
 from tests.support.history_commands import (

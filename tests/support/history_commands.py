@@ -27,18 +27,15 @@ from ledger.application.fact_data import (
     SendObserved,
     ThreadMessage,
 )
-from ledger.application.permit_subjects import (
-    ApologyRequest,
-    Digest,
-    Expected,
-    FollowUp,
-    IntentMessage,
-    Notification,
-    PaymentFailedNotice,
-    PermitSubject,
-    Reminder,
-    Reply,
-)
+from ledger.application.kinds.apology import ApologyRequest
+from ledger.application.kinds.digest import Digest
+from ledger.application.kinds.follow_up import FollowUp
+from ledger.application.kinds.kind import PermitSubject
+from ledger.application.kinds.message import IntentMessage
+from ledger.application.kinds.notification import Notification
+from ledger.application.kinds.payment_failed import PaymentFailedNotice
+from ledger.application.kinds.reminder import Expected, Reminder
+from ledger.application.kinds.reply import Reply
 from ledger.domain.balance import PaymentState, Status
 from ledger.domain.identity import Address
 from tests.support.build import AGENT, CALLERS, OPERATOR, POLLER, address, ask, at

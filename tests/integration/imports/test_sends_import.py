@@ -22,7 +22,7 @@ from ledger.application.caller import SYSTEM, Caller
 from ledger.application.commands import ApplyFact, ReportOutcome, RequestPermit
 from ledger.application.engine import Engine
 from ledger.application.fact_data import CustomerObserved, Fact, FactData
-from ledger.application.permit_subjects import Notification
+from ledger.application.kinds.notification import Notification
 from ledger.application.ports import Need
 from ledger.application.world import Identity
 from ledger.domain.customer import Customer

@@ -16,7 +16,7 @@ from ledger.application.caller import SYSTEM, Caller
 from ledger.application.commands import ApplyFact, Idempotency, RequestPermit
 from ledger.application.engine import Engine, Limits
 from ledger.application.fact_data import UNSET, Fact, InvoiceObserved
-from ledger.application.permit_subjects import Reminder
+from ledger.application.kinds.reminder import Reminder
 from ledger.application.world import Identity
 from ledger.domain.balance import Status
 from ledger.domain.identity import Address, fingerprint

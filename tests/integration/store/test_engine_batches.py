@@ -13,7 +13,7 @@ from ledger.application.decide import decide
 from ledger.application.effects import Outcome
 from ledger.application.engine import Limits
 from ledger.application.fact_data import CustomerObserved, Fact
-from ledger.application.permit_subjects import Notification
+from ledger.application.kinds.notification import Notification
 from ledger.application.world import World
 from ledger.domain.policy import Policy
 from ledger.store.audit import verify

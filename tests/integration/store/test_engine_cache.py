@@ -32,7 +32,7 @@ from ledger.application.decide import decide
 from ledger.application.effects import Outcome
 from ledger.application.engine import Engine, Limits
 from ledger.application.fact_data import CustomerHeld, CustomerObserved, CustomersMerged, Fact
-from ledger.application.permit_subjects import Reminder
+from ledger.application.kinds.reminder import Reminder
 from ledger.application.world import World
 from ledger.domain.identity import aggregate_id
 from ledger.domain.invoice import Invoice

@@ -7,7 +7,7 @@ import pytest
 
 from ledger.application.commands import ApplyFact, CallPause, DeclareIncident, EnterRecovery
 from ledger.application.fact_data import PaymentFailed
-from ledger.application.permit_subjects import Expected
+from ledger.application.kinds.reminder import Expected
 from ledger.domain.policy import Policy
 from tests.support.build import (
     AGENT,

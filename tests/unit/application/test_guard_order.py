@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ledger.application.commands import CallPause, EnterRecovery
-from ledger.application.permit_subjects import Expected
+from ledger.application.kinds.reminder import Expected
 from ledger.domain.balance import Status
 from ledger.domain.policy import Policy
 from tests.support.build import (

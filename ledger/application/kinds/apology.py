@@ -10,11 +10,11 @@ from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, R
 from ledger.application.statement import statement_body, statement_of
 from ledger.application.walk import Walk
 from ledger.application.world import World
-from ledger.domain import sendkey
 from ledger.domain.identity import Address
 from ledger.domain.incident import Incident
 from ledger.domain.permit import Lane
 from ledger.domain.reasons import Denial
+from ledger.domain.sendkey import SendKey
 from ledger.domain.subjects import ApologyOf
 
 
@@ -65,7 +65,7 @@ class ApologyRequest(PermitSubject):
             tuple(sorted(customer.absorbed)),
         )
         ask.subjects = [Judged(customer.customer_id, apology)]
-        ask.keys = (sendkey.apology_key(self.incident_id, customer.customer_id),)
+        ask.keys = (apology_key(self.incident_id, customer.customer_id),)
         ask.incident_id = self.incident_id
         ask.rejections = incident.rejections.get(customer.customer_id, 0)
         return ask
@@ -84,3 +84,8 @@ class ApologyRequest(PermitSubject):
             sender=permit.sender,
             statement=statement,
         )
+
+
+def apology_key(incident_id: str, customer_id: str) -> SendKey:
+    """The one apology of an incident to a customer (design D14)."""
+    return ("apology", incident_id, customer_id)

@@ -11,7 +11,6 @@ from ledger.application.kinds.kind import Ask, Granted, PermitSubject, Request
 from ledger.application.kinds.named_sends import ask_named, load_named, record_names
 from ledger.application.walk import Walk
 from ledger.application.world import World
-from ledger.domain import sendkey
 from ledger.domain.identity import Address
 from ledger.domain.permit import Lane
 from ledger.domain.reasons import Denial
@@ -67,4 +66,9 @@ class Digest(PermitSubject):
         record_names(outcome, granted)
 
     def _key(self, customer_id: str) -> SendKey:
-        return sendkey.digest_key(customer_id, self.inbox_id, self.date.isoformat())
+        return digest_key(customer_id, self.inbox_id, self.date.isoformat())
+
+
+def digest_key(customer_id: str, inbox_id: str, date: str) -> SendKey:
+    """The digest of an inbox for one day."""
+    return ("digest", customer_id, inbox_id, date)

@@ -17,10 +17,10 @@ from ledger.application.kinds.thread_sends import (
 )
 from ledger.application.walk import Walk
 from ledger.application.world import World
-from ledger.domain import sendkey
 from ledger.domain.identity import Address
 from ledger.domain.permit import Lane
 from ledger.domain.reasons import Denial
+from ledger.domain.sendkey import SendKey
 from ledger.domain.thread import follow_up_slot
 
 
@@ -69,7 +69,7 @@ class FollowUp(PermitSubject):
         if isinstance(ask, Denial):
             return ask
         slot = follow_up_slot(self.step)
-        key = sendkey.follow_up_key(self.thread_id, self.step)
+        key = follow_up_key(self.thread_id, self.step)
         name = f"follow-up {self.step} of thread {self.thread_id}"
         fill_slot(world, request, ask, slot, key, name, "already_sent")
         return ask
@@ -77,3 +77,8 @@ class FollowUp(PermitSubject):
     def record(self, world: World, outcome: Outcome, granted: Granted) -> None:
         """Put the permit into its slot."""
         record_slots(outcome, self.thread_id, granted.permit)
+
+
+def follow_up_key(thread_id: str, step: int) -> SendKey:
+    """A numbered follow-up in a thread."""
+    return ("follow-up", thread_id, str(step))

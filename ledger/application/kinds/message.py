@@ -17,10 +17,10 @@ from ledger.application.kinds.thread_sends import (
 )
 from ledger.application.walk import Walk
 from ledger.application.world import World
-from ledger.domain import sendkey
 from ledger.domain.identity import Address
 from ledger.domain.permit import Lane
 from ledger.domain.reasons import Denial
+from ledger.domain.sendkey import SendKey
 from ledger.domain.thread import intent_slot
 
 
@@ -72,7 +72,7 @@ class IntentMessage(PermitSubject):
         if isinstance(ask, Denial):
             return ask
         slot = intent_slot(self.intent)
-        key = sendkey.intent_key(self.thread_id, self.intent)
+        key = intent_key(self.thread_id, self.intent)
         name = f"intent {self.intent} in thread {self.thread_id}"
         fill_slot(world, request, ask, slot, key, name, "duplicate_intent")
         return ask
@@ -80,3 +80,8 @@ class IntentMessage(PermitSubject):
     def record(self, world: World, outcome: Outcome, granted: Granted) -> None:
         """Put the permit into its slot."""
         record_slots(outcome, self.thread_id, granted.permit)
+
+
+def intent_key(thread_id: str, intent: str) -> SendKey:
+    """What is said, once in a thread."""
+    return ("intent", thread_id, intent)

@@ -10,7 +10,6 @@ from ledger.application.kinds.kind import Ask, Granted, PermitSubject, Request
 from ledger.application.kinds.named_sends import ask_named, load_named, record_names
 from ledger.application.walk import Walk
 from ledger.application.world import World
-from ledger.domain import sendkey
 from ledger.domain.identity import Address
 from ledger.domain.permit import Lane
 from ledger.domain.reasons import Denial
@@ -66,4 +65,9 @@ class Notification(PermitSubject):
         record_names(outcome, granted)
 
     def _key(self, customer_id: str) -> SendKey:
-        return sendkey.notification_key(customer_id, self.event_type, self.event_id)
+        return notification_key(customer_id, self.event_type, self.event_id)
+
+
+def notification_key(customer_id: str, event_type: str, event_id: str) -> SendKey:
+    """A notice about one event of the business."""
+    return ("notification", customer_id, event_type, event_id)

@@ -9,11 +9,11 @@ from ledger.application.kinds.ask import begin_ask, missing_invoice, rejection_l
 from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request
 from ledger.application.walk import Walk
 from ledger.application.world import World
-from ledger.domain import sendkey
 from ledger.domain.identity import Address
 from ledger.domain.invoice import Invoice
 from ledger.domain.permit import LIVE, Lane
 from ledger.domain.reasons import Denial
+from ledger.domain.sendkey import SendKey
 from ledger.domain.subjects import InvoiceNotice
 
 
@@ -66,10 +66,10 @@ class PaymentFailedNotice(PermitSubject):
         if isinstance(ask, Denial):
             return ask
         slots = [f"event:{self.event_id}"]
-        keys = [sendkey.payment_event_key(self.invoice_id, self.event_id)]
+        keys = [payment_event_key(self.invoice_id, self.event_id)]
         if self.attempt_id is not None:
             slots.append(f"attempt:{self.attempt_id}")
-            keys.append(sendkey.payment_attempt_key(self.invoice_id, self.attempt_id))
+            keys.append(payment_attempt_key(self.invoice_id, self.attempt_id))
         limit = rejection_limit(world, request)
         notice = InvoiceNotice(invoice, self.kind, tuple(slots), world.now, world.policy, limit)
         ask.subjects = [Judged(self.invoice_id, notice)]
@@ -95,3 +95,13 @@ class PaymentFailedNotice(PermitSubject):
                 sender=permit.sender,
                 slot=slot,
             )
+
+
+def payment_event_key(invoice_id: str, event_id: str) -> SendKey:
+    """A provider's event about a failed payment."""
+    return ("payment-event", invoice_id, event_id)
+
+
+def payment_attempt_key(invoice_id: str, attempt_id: str) -> SendKey:
+    """A failed attempt to pay, which several events may report."""
+    return ("payment-attempt", invoice_id, attempt_id)

@@ -9,12 +9,12 @@ from ledger.application.kinds.ask import begin_ask, missing_invoice
 from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request
 from ledger.application.walk import Walk
 from ledger.application.world import World
-from ledger.domain import sendkey
 from ledger.domain.customer import Customer
 from ledger.domain.identity import Address
 from ledger.domain.invoice import Invoice
 from ledger.domain.permit import Item, Lane
 from ledger.domain.reasons import Denial
+from ledger.domain.sendkey import SendKey
 from ledger.domain.subjects import InvoiceStage
 
 
@@ -122,7 +122,7 @@ class Reminder(PermitSubject):
             refused = stage.invoice.rejections_of(items[-1].cycle, items[-1].stage)
             ask.rejections = max(ask.rejections, refused)
         ask.items = tuple(items)
-        ask.keys = tuple(sendkey.stage_key(i.invoice_id, i.cycle, i.stage) for i in items)
+        ask.keys = tuple(stage_key(i.invoice_id, i.cycle, i.stage) for i in items)
 
     def record(self, world: World, outcome: Outcome, granted: Granted) -> None:
         """Put the stages on record; a deliberate repeat leaves the record of the first send."""
@@ -164,3 +164,8 @@ def _item(stage: InvoiceStage) -> Item:
         invoice.snapshot.currency,
         invoice.standing.starts_on,
     )
+
+
+def stage_key(invoice_id: str, cycle: int, stage: str) -> SendKey:
+    """A dunning stage of one past-due run of an invoice."""
+    return ("stage", invoice_id, str(cycle), stage)

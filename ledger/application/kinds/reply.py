@@ -17,10 +17,10 @@ from ledger.application.kinds.thread_sends import (
 )
 from ledger.application.walk import Walk
 from ledger.application.world import World
-from ledger.domain import sendkey
 from ledger.domain.identity import Address
 from ledger.domain.permit import Lane
 from ledger.domain.reasons import Denial
+from ledger.domain.sendkey import SendKey
 from ledger.domain.subjects import ReplyTo
 from ledger.domain.thread import reply_slot
 
@@ -85,7 +85,7 @@ class Reply(PermitSubject):
             message = replace(message, ours=True)
         reply = ReplyTo(message_id, message, thread.book, slot, limit)
         ask.subjects = [Judged(message_id, reply)]
-        ask.keys, ask.slots, ask.book = (sendkey.reply_key(message_id),), (slot,), thread.book
+        ask.keys, ask.slots, ask.book = (reply_key(message_id),), (slot,), thread.book
         ask.rejections = thread.book.rejections.get(slot, 0)
         return ask
 
@@ -98,3 +98,8 @@ class Reply(PermitSubject):
     def _home(self, world: World) -> str:
         """The message's own thread counts, whatever thread the request names."""
         return world.name("message", self.in_reply_to) or self.thread_id
+
+
+def reply_key(message_id: str) -> SendKey:
+    """The inbound message replied to, over all threads, senders and intents."""
+    return ("reply", message_id)

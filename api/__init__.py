@@ -1,1 +1,1 @@
-"""The ways into the ledger: HTTP, webhooks, command line."""
+"""The ways into the ledger, in wings: two faces (HTTP, command line) over the same inner wings."""

@@ -14,10 +14,10 @@ from pathlib import Path
 import uvicorn
 from fastapi import FastAPI
 
-from api.app import tune_garbage_collector
-from api.logs import configure_logging
-from api.schemas.permits import Permit, PermitItem, PermitRequest, ReminderRequest, WindowUse
-from api.serving import server_config, write_announcement
+from api.contract.permits import Permit, PermitItem, PermitRequest, ReminderRequest, WindowUse
+from api.process.assembly import tune_garbage_collector
+from api.process.logs import configure_logging
+from api.process.serving import server_config, write_announcement
 
 _GRANTED = datetime(2026, 12, 1, 9, tzinfo=UTC)
 _LAPSES = datetime(2026, 12, 1, 9, 10, tzinfo=UTC)

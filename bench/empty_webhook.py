@@ -12,10 +12,10 @@ from pathlib import Path
 import uvicorn
 from fastapi import FastAPI, Request
 
-from api.app import tune_garbage_collector
-from api.logs import configure_logging
-from api.schemas.webhooks import FactOutcome, WebhookAnswer
-from api.serving import server_config, write_announcement
+from api.contract.webhooks import FactOutcome, WebhookAnswer
+from api.process.assembly import tune_garbage_collector
+from api.process.logs import configure_logging
+from api.process.serving import server_config, write_announcement
 
 
 @asynccontextmanager

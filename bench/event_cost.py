@@ -12,9 +12,9 @@ from uuid import UUID, uuid4
 from ledger.application.clock import stopwatch
 from ledger.application.ports import Batch
 from ledger.domain.invoice import Invoice
-from ledger.store.embedded import EmbeddedPostgres
+from ledger.store.embedded.server import EmbeddedPostgres
+from ledger.store.log.writer import PostgresWriter
 from ledger.store.migrate import migrate
-from ledger.store.writer import PostgresWriter
 
 PERMITS, BATCHES, ROUNDS = 64, 60, 3
 

@@ -18,14 +18,16 @@ from ledger.application.answers import Answer
 from ledger.application.caller import SYSTEM
 from ledger.application.commands import ApplyFact, ReportOutcome, RequestPermit
 from ledger.application.engine import Engine
-from ledger.application.fact_data import CustomerObserved, Fact, SendObserved
+from ledger.application.facts.customer_observed import CustomerObserved
+from ledger.application.facts.fact import Fact
+from ledger.application.facts.send_observed import SendObserved
 from ledger.application.kinds.own_requests import notice_of
 from ledger.application.world import Identity
 from ledger.domain.policy import Policy
+from ledger.store.log.writer import PostgresWriter
 from ledger.store.migrate import migrate
 from ledger.store.setup import prepare_ledger
 from ledger.store.statements import statement
-from ledger.store.writer import PostgresWriter
 
 _SECRET = b"a secret of the benchmark"
 _START = datetime(2026, 1, 1, tzinfo=UTC)

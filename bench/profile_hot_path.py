@@ -22,10 +22,10 @@ import uvicorn
 from rich.console import Console
 from rich.table import Table
 
-from api.app import build_app
-from api.logs import configure_logging
-from api.serving import prepare, server_config
-from api.settings import load_settings
+from api.process.assembly import build_app
+from api.process.logs import configure_logging
+from api.process.serving import prepare, server_config
+from api.settings.environment import load_settings
 from bench.fill import Teller
 from bench.load import Load, Stream, run_load
 from bench.machine import cpu_seconds, wait_until_quiet

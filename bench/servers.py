@@ -16,8 +16,8 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from ledger.store.cluster import ROLE, SUPERUSER
-from ledger.store.embedded import EmbeddedPostgres
+from ledger.store.embedded.cluster import ROLE, SUPERUSER
+from ledger.store.embedded.server import EmbeddedPostgres
 from ledger.store.keys import SCOPES, insert_first_key
 from ledger.store.migrate import migrate
 
@@ -96,7 +96,7 @@ def running_ledger(
         "LEDGER_SECRET": "a secret of the benchmark",
         **(settings or {}),
     }
-    command = ["-m", "api.cli", "serve", "--port", "0", *options]
+    command = ["-m", "api.cli.main", "serve", "--port", "0", *options]
     with _running(command, folder, environment, root) as server:
         yield Server(server.url, key, server.pid, conninfo)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
-from ledger.store.transcoding import read_as
+from ledger.store.log.transcoding import read_as
 from projections.generations import entered
 from projections.statements import statement
 

@@ -1,1 +1,1 @@
-"""What billing and mail providers post, turned into facts: one file per provider, all pure."""
+"""What billing and mail providers post: proved, translated into facts, taken in, never lost."""

@@ -1,15 +1,15 @@
 """The providers that may post to `/v1/webhooks/{provider}`: one line each."""
 
-from api.webhooks.chargebee import Chargebee
-from api.webhooks.commune import Commune
-from api.webhooks.delivery import Provider
-from api.webhooks.mailgun import Mailgun
-from api.webhooks.postmark import Postmark
-from api.webhooks.recurly import Recurly
-from api.webhooks.resend import Resend
-from api.webhooks.sendgrid import SendGrid
-from api.webhooks.ses import Ses
-from api.webhooks.stripe import Stripe
+from api.webhooks.provider import Provider
+from api.webhooks.providers.chargebee import Chargebee
+from api.webhooks.providers.commune import Commune
+from api.webhooks.providers.mailgun import Mailgun
+from api.webhooks.providers.postmark import Postmark
+from api.webhooks.providers.recurly import Recurly
+from api.webhooks.providers.resend import Resend
+from api.webhooks.providers.sendgrid import SendGrid
+from api.webhooks.providers.ses import Ses
+from api.webhooks.providers.stripe import Stripe
 
 _PROVIDERS: dict[str, Provider] = {
     provider.name: provider

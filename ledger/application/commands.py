@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from ledger.application.caller import SYSTEM, Caller
-from ledger.application.fact_data import Fact
+from ledger.application.facts.fact import Fact
 from ledger.application.kinds.kind import PermitSubject
 
 

@@ -26,8 +26,7 @@ from ledger.application.commands import (
     TakeLease,
 )
 from ledger.application.effects import Outcome, denied, ids_of
-from ledger.application.facts import apply_fact
-from ledger.application.facts.mail import lapsed_by_fact
+from ledger.application.facts.intake import apply_fact, lapsed_by_fact
 from ledger.application.permit_decision import request_permit
 from ledger.application.world import World
 from ledger.domain.customer import Customer
@@ -83,7 +82,7 @@ def lapses(world: World, command: Command) -> list[Lapse]:
         due = permit is not None and permit.lapsed_state(world.now) is not None
         return [Lapse(command.permit_id)] if due else []
     if isinstance(command, ApplyFact):
-        return [Lapse(permit_id) for permit_id in lapsed_by_fact(world, command.fact.data)]
+        return [Lapse(permit_id) for permit_id in lapsed_by_fact(world, command.fact)]
     if not isinstance(command, RequestPermit):
         return []
     now = world.now

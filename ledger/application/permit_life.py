@@ -6,7 +6,7 @@ from typing import Any
 from ledger.application.caller import Caller
 from ledger.application.commands import Lapse, Redeem, ReportOutcome
 from ledger.application.effects import NameClaim, Outcome, denied, ids_of
-from ledger.application.facts.deliveries import (
+from ledger.application.facts.delivered_mail import (
     apply_deliveries,
     sent_after_end,
     take_early_deliveries,

@@ -12,19 +12,8 @@ from ledger.application.commands import (
     ReportOutcome,
     RequestPermit,
 )
-from ledger.application.fact_data import (
-    CustomerHeld,
-    CustomerObserved,
-    CustomersMerged,
-    Delivery,
-    Fact,
-    InvoiceObserved,
-    SendObserved,
-    ThreadMessage,
-)
-from ledger.application.facts.fact_names import fact_name
+from ledger.application.facts.intake import load_fact
 from ledger.application.walk import Walk
-from ledger.domain.identity import Address
 
 
 def follow(walk: Walk, command: Command) -> None:
@@ -40,7 +29,7 @@ def follow(walk: Walk, command: Command) -> None:
                 if name is not None:
                     walk.name("early_delivery", name)
     elif isinstance(command, ApplyFact):
-        _fact(walk, command.fact)
+        load_fact(walk, command.fact)
 
 
 def _request(walk: Walk, command: RequestPermit) -> None:
@@ -51,55 +40,5 @@ def _request(walk: Walk, command: RequestPermit) -> None:
     if command.override is not None:
         walk.name("override", command.override.action_id)
     for fact in command.facts:
-        _fact(walk, fact)
+        load_fact(walk, fact)
     command.subject.load(walk)
-
-
-def _fact(walk: Walk, fact: Fact) -> None:
-    data = fact.data
-    if fact.fact_id is not None:
-        walk.name("fact", fact_name(fact))
-    if isinstance(data, CustomerObserved | CustomerHeld):
-        walk.customer(data.customer_id)
-        if isinstance(data, CustomerObserved):
-            walk.claims(data.emails)
-    elif isinstance(data, CustomersMerged):
-        walk.customer(data.from_id)
-        walk.customer(data.into_id)
-    elif isinstance(data, ThreadMessage):
-        walk.aggregate("thread", data.thread_id)
-        for name in (data.message_id, *data.aliases):
-            walk.name("message", name)
-            walk.name("message_alias", name)
-            walk.name("sent_message", name)
-        correspondent = data.sender if data.direction == "inbound" else data.recipient
-        walk.owner(data.customer_id, correspondent)
-        walk.claims(tuple(a for a in (data.sender, data.recipient) if a))
-    elif isinstance(data, SendObserved):
-        walk.customer(data.customer_id)
-        if data.invoice_id is not None:
-            walk.invoice(data.invoice_id)
-        if data.thread_id is not None:
-            walk.aggregate("thread", data.thread_id)
-    elif isinstance(data, Delivery):
-        _delivery(walk, data)
-    else:
-        walk.invoice(data.invoice_id)
-        if isinstance(data, InvoiceObserved):
-            email = data.email if isinstance(data.email, Address) else None
-            walk.owner(data.customer_id, email)
-            if email is not None:
-                walk.claims((email,))
-
-
-def _delivery(walk: Walk, data: Delivery) -> None:
-    if data.permit_id is not None:
-        permit = walk.permit(data.permit_id)
-        if permit is not None:
-            walk.permit_parts(permit, False)
-    if data.message_id is not None:
-        walk.name("sent_message", data.message_id)
-        walk.name("early_delivery", data.message_id)
-    if data.provider_message_id is not None:
-        walk.name("provider_message", data.provider_message_id)
-        walk.name("early_delivery", data.provider_message_id)

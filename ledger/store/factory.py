@@ -14,8 +14,8 @@ from eventsourcing.persistence import (
     Transcoder,
 )
 
-from ledger.store.recorder import LedgerRecorder
-from ledger.store.transcoding import OrjsonTranscoder, TypedMapper
+from ledger.store.log.recorder import LedgerRecorder
+from ledger.store.log.transcoding import OrjsonTranscoder, TypedMapper
 
 DATABASE = "LEDGER_DATABASE_URL"
 """The environment's name for the database of the log."""

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from api.cli import main
-from api.cli_session import console
+from api.cli.main import main
+from api.cli.session import console
 from ledger.application.caller import SYSTEM
 from ledger.application.commands import CallPause
 from tests.integration.store.engines import engine_on

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from api.cli import main
+from api.cli.main import main
 from tests.support.service import Answer, Client, Service, fresh_service
 
 DUE = "2026-11-26"

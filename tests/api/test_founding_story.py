@@ -62,7 +62,7 @@ def imported(service: Service, log: Path) -> str:
     """Take the provider's sent log in, on the command line, beside the running service."""
     columns = ["--customer", "customer", "--invoice", "invoice", "--at", "sent", "--id", "id"]
     done = subprocess.run(
-        [sys.executable, "-m", "api.cli", "sends", "import", str(log), *columns],
+        [sys.executable, "-m", "api.cli.main", "sends", "import", str(log), *columns],
         cwd=ROOT,
         env=os.environ
         | {

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from api.cli import main
+from api.cli.main import main
 from tests.support.service import Service, fresh_service
 
 SECRET = "the secret of the imports over HTTP"

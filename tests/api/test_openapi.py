@@ -20,9 +20,10 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from api.app import build_app, openapi_of
-from api.openapi_examples import ASKED, PERMITS
-from api.settings import load_settings
+from api.http.app import openapi_of
+from api.http.openapi_examples import ASKED, PERMITS
+from api.process.assembly import build_app
+from api.settings.environment import load_settings
 from ledger.domain.reasons import REASONS
 from tests.api.routes import PUBLIC, ROUTES
 from tests.support.service import Client, Service, fresh_service

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from api.cli import main
+from api.cli.main import main
 from ledger.store.migrate import migrate
-from ledger.store.witness import check_witness
+from ledger.store.witness.witness_file import check_witness
 from tests.support.backups import dump, restore_dump
 from tests.support.postgres import fresh_database, running_postgres
 from tests.support.service import Client, Service, running_service

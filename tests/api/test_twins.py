@@ -5,7 +5,7 @@ import threading
 import psycopg
 import pytest
 
-from api.idempotency import scope_of
+from api.http.idempotency import scope_of
 from ledger.application.caller import Caller
 from tests.support.service import Answer, Service
 

@@ -24,7 +24,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
     folder.chmod(0o755)
     began = time.monotonic()
     with subprocess.Popen(
-        [sys.executable, "-m", "api.cli", "demo", "--port", "0"],
+        [sys.executable, "-m", "api.cli.main", "demo", "--port", "0"],
         cwd=_ROOT,
         env=env,
         stdout=subprocess.PIPE,
@@ -80,7 +80,7 @@ def test_its_three_lines_work(told: list[str]) -> None:
 def test_once_ends_by_itself_and_leaves_nothing(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     done = subprocess.run(
-        [sys.executable, "-m", "api.cli", "demo", "--once", "--port", "0"],
+        [sys.executable, "-m", "api.cli.main", "demo", "--once", "--port", "0"],
         cwd=_ROOT,
         env=dict(os.environ) | {"TMPDIR": str(tmp_path)},
         capture_output=True,

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from api.schemas.facts import FACT_DATA
+from api.contract.facts import FACT_DATA
 
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "facts.md"
 

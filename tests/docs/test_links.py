@@ -8,9 +8,10 @@ import click
 import pytest
 import yaml
 
-from api.app import build_app, openapi_of
-from api.cli import main
-from api.settings import load_settings
+from api.cli.main import main
+from api.http.app import openapi_of
+from api.process.assembly import build_app
+from api.settings.environment import load_settings
 
 _ROOT = Path(__file__).resolve().parents[2]
 _PAGES = sorted([*_ROOT.glob("*.md"), *(_ROOT / "docs").rglob("*.md")])

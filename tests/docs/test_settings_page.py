@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from api.settings import load_settings
+from api.settings.environment import load_settings
 from api.webhooks.registry import provider_names
 from ledger.domain.policy import Policy, parse_policy
 

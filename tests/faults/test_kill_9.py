@@ -10,8 +10,8 @@ import httpx
 import psycopg
 
 from ledger.domain.policy import Policy
-from ledger.store.audit import verify
-from ledger.store.embedded import EmbeddedPostgres
+from ledger.store.embedded.server import EmbeddedPostgres
+from ledger.store.looking_back.audit import verify
 from projections.comparison import differences
 from projections.projector import Projector
 from tests.support.crashing_service import CrashingService

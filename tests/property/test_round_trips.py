@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ledger.domain.customer import Customer
 from ledger.domain.permit import Permit
-from ledger.store.transcoding import (
+from ledger.store.log.transcoding import (
     AGGREGATES,
     SNAPSHOT_TOPICS,
     TypedMapper,

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from api.webhooks.strict_json import read_json
-from api.webhooks.unusable import Unusable
+from api.webhooks.bodies.strict_json import read_json
+from api.webhooks.bodies.unusable import Unusable
 
 NUMBERS = st.from_regex(
     r"\A-?[0-9]{1,40}(\.[0-9]{1,5})?([eE][+-]?[0-9]{1,4})?\Z", fullmatch=True

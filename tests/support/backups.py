@@ -8,8 +8,8 @@ from pathlib import Path
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from ledger.store.cluster import ROLE, SUPERUSER
-from ledger.store.postgres_binaries import server_account, usable_binaries
+from ledger.store.embedded.binaries import server_account, usable_binaries
+from ledger.store.embedded.cluster import ROLE, SUPERUSER
 from tests.support.postgres import binaries_of, superuser
 
 _SECONDS = 60

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ledger.store.embedded import EmbeddedPostgres
-from ledger.store.postmaster import find_postmaster
+from ledger.store.embedded.postmaster import find_postmaster
+from ledger.store.embedded.server import EmbeddedPostgres
 
 _ROOT = Path(__file__).resolve().parents[2]
 _SECONDS = 90.0
@@ -59,7 +59,7 @@ class CrashingService:
                 [
                     sys.executable,
                     "-m",
-                    "api.cli",
+                    "api.cli.main",
                     "serve",
                     "--port",
                     "0",

@@ -16,9 +16,9 @@ from ledger.application.commands import Command
 from ledger.application.engine import Engine
 from ledger.domain.permit import Permit
 from ledger.domain.policy import Policy
-from ledger.store.cluster import ROLE
-from ledger.store.transcoding import read_as, read_event
-from ledger.store.writer import PostgresWriter
+from ledger.store.embedded.cluster import ROLE
+from ledger.store.log.transcoding import read_as, read_event
+from ledger.store.log.writer import PostgresWriter
 from tests.support.build import CALLERS, IDENTITY
 from tests.support.history_ledgers import FEW, often_snapshotted
 from tests.support.postgres import superuser

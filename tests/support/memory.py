@@ -15,7 +15,7 @@ from ledger.application.ports import Batch, DecisionRow, Head, Loaded, Need
 from ledger.application.world import Binding, Name
 from ledger.domain.permit import Permit
 from ledger.store.hashchain import GENESIS
-from ledger.store.transcoding import (
+from ledger.store.log.transcoding import (
     SNAPSHOT_TOPICS,
     read_as,
     read_event,

@@ -8,7 +8,7 @@ from typing import Any
 from psycopg import AsyncConnection
 
 from ledger.domain.policy import Policy
-from ledger.store.outbox import Page, claim_page, mark_delivered, settle, take_pages
+from ledger.store.alerts.outbox import Page, claim_page, mark_delivered, settle, take_pages
 
 POLICY = Policy()
 CLAIM = 60.0

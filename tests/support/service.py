@@ -23,7 +23,7 @@ from ledger.store.migrate import migrate
 from tests.support.postgres import fresh_database
 
 ROOT = Path(__file__).resolve().parents[2]
-SERVE = (sys.executable, "-m", "api.cli", "serve", "--port", "0")
+SERVE = (sys.executable, "-m", "api.cli.main", "serve", "--port", "0")
 """What starts a service, from ROOT."""
 _SECONDS = 60.0
 _SECRET = "the secret of every service under test"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from ledger.application.effects import Outcome
-from ledger.application.facts.mail import message_named
+from ledger.application.facts.threads import message_named
 from ledger.application.kinds.addressee import logged_address
 from ledger.application.kinds.ask import rejection_limit
 from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request

@@ -1,7 +1,7 @@
 """Mail in a thread: known threads know their customer, and keep what was sent in their slots."""
 
 from ledger.application.effects import Outcome
-from ledger.application.facts.mail import start_thread
+from ledger.application.facts.threads import start_thread
 from ledger.application.kinds.addressee import ask_of_addressee, ids_of_addressee, load_addressee
 from ledger.application.kinds.ask import begin_ask, rejection_limit
 from ledger.application.kinds.kind import Ask, Judged, PermitSubject, Request

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from api.settings import SettingsError, load_settings
+from api.settings.environment import SettingsError, load_settings
 from tests.api.webhooks.posting import environment, signed, signed_json
 from tests.support.service import Service, fresh_service
 from tests.unit.webhooks.bodies import known, provider_of, sample

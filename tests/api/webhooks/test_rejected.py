@@ -178,7 +178,7 @@ def command(service: Service, folder: Path, *words: str, code: int = 0) -> str:
         "COLUMNS": "200",
     }
     done = subprocess.run(
-        [sys.executable, "-m", "api.cli", "webhooks", *words],
+        [sys.executable, "-m", "api.cli.main", "webhooks", *words],
         cwd=ROOT,
         env=os.environ | environment() | env,
         capture_output=True,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from api.cli import main
+from api.cli.main import main
 from ledger.application.caller import SYSTEM
 from ledger.application.commands import ReportOutcome
 from tests.integration.store.engines import ask, engine_on, invoice

@@ -8,8 +8,8 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from ledger.domain.policy import Policy
-from ledger.store.audit import verify
-from ledger.store.cluster import ROLE
+from ledger.store.embedded.cluster import ROLE
+from ledger.store.looking_back.audit import verify
 from ledger.store.migrate import migrate
 from ledger.store.setup import prepare_ledger
 from projections.rebuild import rebuild

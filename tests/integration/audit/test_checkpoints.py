@@ -7,7 +7,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from ledger.store.checkpoints import BadCheckpoint, read_checkpoints, signing_key
+from ledger.store.looking_back.checkpoints import BadCheckpoint, read_checkpoints, signing_key
 from ledger.store.migrate import migrate
 from tests.integration.audit.conftest import Command
 from tests.support.postgres import fresh_database

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 from psycopg.conninfo import conninfo_to_dict
 
-from api.cli import main
-from ledger.store.audit import verify
+from api.cli.main import main
+from ledger.store.looking_back.audit import verify
 from tests.support.addresses import dumped, holding, tables_holding
 from tests.support.postgres import superuser
 from tests.support.service import Service, fresh_service

@@ -13,15 +13,16 @@ import psycopg
 import pytest
 from click.testing import CliRunner, Result
 
-from api.cli import main
-from api.sends_import import Import, Reading
-from api.sends_log import Columns, RawRow
-from api.serving import prepare
-from api.settings import Settings
+from api.cli.main import main
+from api.imports.sends_import import Import, Reading
+from api.imports.sends_log import Columns, RawRow
+from api.process.serving import prepare
+from api.settings.environment import Settings
 from ledger.application.caller import SYSTEM, Caller
 from ledger.application.commands import ApplyFact, ReportOutcome, RequestPermit
 from ledger.application.engine import Engine
-from ledger.application.fact_data import CustomerObserved, Fact, FactData
+from ledger.application.facts.customer_observed import CustomerObserved
+from ledger.application.facts.fact import Fact, FactData
 from ledger.application.kinds.notification import Notification
 from ledger.application.ports import Need
 from ledger.application.world import Identity
@@ -29,8 +30,8 @@ from ledger.domain.customer import Customer
 from ledger.domain.identity import Address, aggregate_id, customer_known_by, fingerprint
 from ledger.domain.policy import Policy
 from ledger.store.connections import Connections
-from ledger.store.reader import LedgerReader
-from ledger.store.writer import PostgresWriter
+from ledger.store.log.reader import LedgerReader
+from ledger.store.log.writer import PostgresWriter
 from tests.support.build import customer, invoice
 
 NOW = datetime(2026, 7, 15, 8, tzinfo=UTC)

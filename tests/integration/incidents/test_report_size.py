@@ -8,10 +8,10 @@ from typing import Any
 import psycopg
 import pytest
 
-from api.incident_report import MOST_LISTED, Report, report_of
-from api.incident_report_html import report_html
-from api.incident_report_json import report_json
-from api.incident_report_markdown import report_markdown
+from api.incidents.report import MOST_LISTED, Report, report_of
+from api.incidents.report_html import report_html
+from api.incidents.report_json import report_json
+from api.incidents.report_markdown import report_markdown
 from ledger.application.answers import to_json
 from ledger.application.clock import stopwatch
 from ledger.domain.incident import Incident

@@ -16,7 +16,7 @@ from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
 
 from ledger.domain.policy import Policy
-from ledger.store.cluster import SUPERUSER
+from ledger.store.embedded.cluster import SUPERUSER
 from ledger.store.migrate import migrate
 from projections.catching_up import take_in
 from projections.connecting import connect

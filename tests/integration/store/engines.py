@@ -15,14 +15,16 @@ from ledger.application.answers import Answer
 from ledger.application.caller import SYSTEM, Caller
 from ledger.application.commands import ApplyFact, Idempotency, RequestPermit
 from ledger.application.engine import Engine, Limits
-from ledger.application.fact_data import UNSET, Fact, InvoiceObserved
+from ledger.application.facts.fact import Fact
+from ledger.application.facts.invoice_observed import InvoiceObserved
+from ledger.application.facts.unset import UNSET
 from ledger.application.kinds.reminder import Reminder
 from ledger.application.world import Identity
 from ledger.domain.balance import Status
 from ledger.domain.identity import Address, fingerprint
 from ledger.domain.policy import Policy
 from ledger.store.keys import create_key, find_key
-from ledger.store.writer import PostgresWriter, Timeouts
+from ledger.store.log.writer import PostgresWriter, Timeouts
 
 IDENTITY = Identity(b"0123456789abcdef0123456789abcdef", "ledger.example")
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)

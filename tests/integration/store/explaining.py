@@ -8,7 +8,7 @@ from typing import Any
 from psycopg import AsyncConnection
 from psycopg.errors import Diagnostic
 
-from ledger.store.writer import PostgresWriter, Timeouts
+from ledger.store.log.writer import PostgresWriter, Timeouts
 
 EXPLAINED = " ".join(
     f"-c {name}={value}"

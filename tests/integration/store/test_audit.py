@@ -6,10 +6,10 @@ import psycopg
 import pytest
 from eventsourcing.persistence import StoredEvent
 
-from ledger.store import audit
-from ledger.store.audit import Checkpoint, Problem, verify
 from ledger.store.hashchain import GENESIS
-from ledger.store.recorder import LedgerRecorder
+from ledger.store.log.recorder import LedgerRecorder
+from ledger.store.looking_back import audit
+from ledger.store.looking_back.audit import Checkpoint, Problem, verify
 from tests.support.tampering import rebuild_chain, tamper
 
 EVENTS = 40

@@ -12,12 +12,13 @@ from ledger.application.commands import ApplyFact, Command, Erase, Redeem, Reque
 from ledger.application.decide import decide
 from ledger.application.effects import Outcome
 from ledger.application.engine import Limits
-from ledger.application.fact_data import CustomerObserved, Fact
+from ledger.application.facts.customer_observed import CustomerObserved
+from ledger.application.facts.fact import Fact
 from ledger.application.kinds.notification import Notification
 from ledger.application.world import World
 from ledger.domain.policy import Policy
-from ledger.store.audit import verify
 from ledger.store.keys import revoke_key
+from ledger.store.looking_back.audit import verify
 from tests.integration.store.engines import (
     WAITING_FOR_THE_LOCK,
     address,

@@ -31,12 +31,15 @@ from ledger.application.commands import (
 from ledger.application.decide import decide
 from ledger.application.effects import Outcome
 from ledger.application.engine import Engine, Limits
-from ledger.application.fact_data import CustomerHeld, CustomerObserved, CustomersMerged, Fact
+from ledger.application.facts.customer_hold import CustomerHeld
+from ledger.application.facts.customer_observed import CustomerObserved
+from ledger.application.facts.customers_merged import CustomersMerged
+from ledger.application.facts.fact import Fact
 from ledger.application.kinds.reminder import Reminder
 from ledger.application.world import World
 from ledger.domain.identity import aggregate_id
 from ledger.domain.invoice import Invoice
-from ledger.store.audit import verify
+from ledger.store.looking_back.audit import verify
 from tests.integration.store.engines import (
     NOON,
     address,

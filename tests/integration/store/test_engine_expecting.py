@@ -7,8 +7,8 @@ from psycopg.conninfo import conninfo_to_dict
 
 from ledger.application.engine import Engine
 from ledger.domain.policy import Policy
-from ledger.store.audit import verify
-from ledger.store.writer import PostgresWriter, Timeouts
+from ledger.store.log.writer import PostgresWriter, Timeouts
+from ledger.store.looking_back.audit import verify
 from tests.integration.store.engines import (
     IDENTITY,
     WAITING_FOR_THE_LOCK,

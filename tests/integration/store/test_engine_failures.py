@@ -11,10 +11,10 @@ from ledger.application.commands import Command
 from ledger.application.decide import decide
 from ledger.application.effects import Outcome
 from ledger.application.world import World
-from ledger.store.audit import verify
-from ledger.store.embedded import EmbeddedPostgres
+from ledger.store.embedded.server import EmbeddedPostgres
+from ledger.store.log.writer import Timeouts
+from ledger.store.looking_back.audit import verify
 from ledger.store.migrate import migrate
-from ledger.store.writer import Timeouts
 from tests.integration.store.engines import (
     WAITING_FOR_THE_LOCK,
     WRITER,

@@ -11,8 +11,8 @@ import psycopg
 import pytest
 from psycopg import AsyncConnection
 
-from ledger.store.audit import verify
-from ledger.store.writer import Timeouts
+from ledger.store.log.writer import Timeouts
+from ledger.store.looking_back.audit import verify
 from tests.integration.store.engines import (
     WAITING_FOR_THE_LOCK,
     all_of,

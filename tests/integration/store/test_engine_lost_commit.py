@@ -5,10 +5,10 @@ import asyncio
 import pytest
 
 from ledger.application.ports import Head, StoreRefused
-from ledger.store import writer as writer_module
-from ledger.store.audit import verify
+from ledger.store.log import writer as writer_module
+from ledger.store.log.writer import PostgresWriter
+from ledger.store.looking_back.audit import verify
 from ledger.store.statements import statement
-from ledger.store.writer import PostgresWriter
 from tests.integration.store.commit_proxy import At, commit_proxy
 from tests.integration.store.engines import (
     WAITING_FOR_THE_LOCK,

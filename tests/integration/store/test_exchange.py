@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from psycopg import AsyncConnection
 
-from ledger.store.exchange import Exchange
+from ledger.store.log.exchange import Exchange
 
 TEXTS = {
     b"begin": b"BEGIN",

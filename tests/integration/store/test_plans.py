@@ -26,10 +26,10 @@ from ledger.application.engine import Engine
 from ledger.application.ports import Batch, Need
 from ledger.domain.permit import Lane, Permit, State
 from ledger.domain.policy import Policy
-from ledger.store.cluster import SUPERUSER
+from ledger.store.embedded.cluster import SUPERUSER
+from ledger.store.log.writer import PostgresWriter, Timeouts
 from ledger.store.migrate import migrate
 from ledger.store.statements import statement
-from ledger.store.writer import PostgresWriter, Timeouts
 from tests.conftest import wanted_postgres
 from tests.integration.store.engines import IDENTITY, NOON, ask, codes, invoice, set_clock
 from tests.integration.store.explaining import (

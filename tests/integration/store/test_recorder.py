@@ -17,10 +17,10 @@ from eventsourcing.persistence import (
 )
 
 from ledger.domain.job import Job
-from ledger.store.audit import verify
 from ledger.store.factory import LedgerFactory
-from ledger.store.recorder import LedgerRecorder
-from ledger.store.writer import Timeouts
+from ledger.store.log.recorder import LedgerRecorder
+from ledger.store.log.writer import Timeouts
+from ledger.store.looking_back.audit import verify
 
 SHORT = Timeouts(lock=50)
 
@@ -96,7 +96,7 @@ def test_a_state_that_is_no_json_is_refused(recorder: LedgerRecorder) -> None:
 def test_it_waits_for_the_writer_lock_and_says_so_when_it_is_not_free(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ledger.store.recorder.Timeouts", lambda: SHORT)
+    monkeypatch.setattr("ledger.store.log.recorder.Timeouts", lambda: SHORT)
     recorder = LedgerRecorder(database)
     with psycopg.connect(database) as holder:
         holder.execute("SELECT FROM partitions FOR UPDATE")

@@ -16,7 +16,7 @@ from uuid import UUID
 import pytest
 from eventsourcing.persistence import Notification, StoredEvent
 
-from ledger.store.recorder import LedgerRecorder
+from ledger.store.log.recorder import LedgerRecorder
 from tests.support.eventsourcing_cases import (
     AggregateRecorderTestCase,
     ApplicationRecorderTestCase,

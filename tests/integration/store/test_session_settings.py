@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from psycopg import AsyncConnection
 
-from ledger.store.audit import verify
+from ledger.store.looking_back.audit import verify
 from tests.integration.store.engines import ask, codes, engine_on, invoice, rows
 
 

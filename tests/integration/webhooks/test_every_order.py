@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from api.cloud_events import fact_from
-from api.translate import Translator
+from api.contract.cloud_events import fact_from
+from api.contract.translation import Translator
 from ledger.application.commands import ApplyFact
-from ledger.application.fact_data import Fact
+from ledger.application.facts.fact import Fact
 from ledger.domain.invoice import Invoice
 from tests.api.webhooks.test_sequences import SEQUENCES, Sequence
 from tests.support.build import IDENTITY, POLLER, at

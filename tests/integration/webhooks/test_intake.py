@@ -9,25 +9,29 @@ from typing import Any, TypeVar
 import psycopg
 import pytest
 
-from api import webhook_intake
-from api.cloud_events import fact_from
-from api.problems import ProblemError
-from api.recent_time import RecentTime
-from api.sns_certificates import CertificateNotHere, CertificateUnreachable, SnsCertificates
-from api.translate import Translator
-from api.webhook_intake import Endpoint, Intake, Post
-from api.webhooks.delivery import BadSignature, Fact, Settings, Translation
+from api.contract.cloud_events import fact_from
+from api.contract.problems import ProblemError
+from api.contract.translation import Translator
+from api.running.recent_time import RecentTime
+from api.webhooks import intake as webhook_intake
+from api.webhooks.intake import Endpoint, Intake, Post
+from api.webhooks.provider import BadSignature, Fact, Settings, Translation
+from api.webhooks.signatures.sns_certificates import (
+    CertificateNotHere,
+    CertificateUnreachable,
+    SnsCertificates,
+)
 from ledger.application.answers import Answer, plain_problem, unavailable
 from ledger.application.caller import Caller
 from ledger.application.commands import ApplyFact
 from ledger.application.engine import Engine, Limits
-from ledger.application.fact_data import Fact as LedgerFact
+from ledger.application.facts.fact import Fact as LedgerFact
 from ledger.application.ports import StoreUnavailable
 from ledger.application.world import Identity
 from ledger.domain.policy import Policy
 from ledger.store.connections import Connections
-from ledger.store.reader import LedgerReader
-from ledger.store.writer import PostgresWriter
+from ledger.store.log.reader import LedgerReader
+from ledger.store.log.writer import PostgresWriter
 from tests.unit.webhooks.bodies import known, sample, settings
 
 Made = TypeVar("Made")

@@ -9,9 +9,10 @@ import psycopg
 import pytest
 from psycopg import AsyncConnection
 
-from ledger.store import refresh
 from ledger.store.migrate import migrations
-from ledger.store.rejected import (
+from ledger.store.statements import statement
+from ledger.store.webhooks import refresh
+from ledger.store.webhooks.rejected import (
     Reason,
     clear_old_rejected,
     dismiss_rejected,
@@ -20,7 +21,6 @@ from ledger.store.rejected import (
     list_rejected,
     note_replay,
 )
-from ledger.store.statements import statement
 
 Made = TypeVar("Made")
 ODD, MONEY = Reason("malformed_json", "the body is not JSON"), Reason("unknown_money_event", "x")

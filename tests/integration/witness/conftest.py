@@ -9,8 +9,8 @@ import pytest
 
 from ledger.application.engine import Engine
 from ledger.domain.policy import Policy
-from ledger.store.witness import Witness
-from ledger.store.writer import PostgresWriter
+from ledger.store.log.writer import PostgresWriter
+from ledger.store.witness.witness_file import Witness
 from tests.integration.store.engines import IDENTITY
 
 Running: TypeAlias = Callable[..., AbstractAsyncContextManager[Engine]]

@@ -8,7 +8,7 @@ import pytest
 
 from ledger.application.commands import Lapse
 from ledger.store.migrate import migrate
-from ledger.store.witness import WitnessError, WitnessFile, check_witness
+from ledger.store.witness.witness_file import WitnessError, WitnessFile, check_witness
 from tests.integration.store.engines import ask, body, codes, invoice
 from tests.integration.witness.conftest import Running
 from tests.support.backups import dump, restore_dump

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.store.embedded import EmbeddedPostgres
+from ledger.store.embedded.server import EmbeddedPostgres
 from ledger.store.migrate import migrate
 from tests.integration.store.engines import ask, codes, granted, invoice, rows
 from tests.integration.witness.conftest import Running

@@ -10,9 +10,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from ledger.store import witness as module
 from ledger.store.hashchain import GENESIS
-from ledger.store.witness import (
+from ledger.store.witness import witness_file as module
+from ledger.store.witness.witness_file import (
     START,
     Mark,
     Testimony,

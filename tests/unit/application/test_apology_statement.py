@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from api.settings import SettingsError, load_settings
+from api.settings.environment import SettingsError, load_settings
 from ledger.application.commands import CallPause, DeclareIncident
 from ledger.application.statement import UnknownLocale, formatted_amount
 from ledger.domain.balance import Status

@@ -9,7 +9,8 @@ import pytest
 
 from ledger.application.commands import ApplyFact, ReportOutcome, RequestPermit
 from ledger.application.engine import Engine
-from ledger.application.fact_data import Delivery, Fact, FactData
+from ledger.application.facts.delivery import Delivery
+from ledger.application.facts.fact import Fact, FactData
 from ledger.application.ports import Loaded, Need
 from ledger.domain.policy import Policy
 from tests.support.build import (

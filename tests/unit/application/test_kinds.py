@@ -4,8 +4,8 @@ from typing import Any, get_args
 
 import pytest
 
-from api.schemas.fields import Kind
-from api.schemas.permits import PERMIT_REQUEST
+from api.contract.fields import Kind
+from api.contract.permits import PERMIT_REQUEST
 from ledger.application.kinds.apology import apology_key
 from ledger.application.kinds.digest import digest_key
 from ledger.application.kinds.follow_up import follow_up_key

@@ -8,7 +8,7 @@ import pytest
 
 from ledger.application.commands import ApplyFact, RequestPermit
 from ledger.application.engine import Engine
-from ledger.application.fact_data import Fact
+from ledger.application.facts.fact import Fact
 from ledger.application.ports import Head, Loss
 from ledger.domain.policy import Policy
 from tests.support.build import IDENTITY, POLLER, at, invoice, reminder

@@ -4,7 +4,7 @@ import json
 import re
 from datetime import UTC, date, datetime
 
-from api.webhooks.delivery import Fact, Translation
+from api.webhooks.provider import Fact, Translation
 from ledger.domain.money import CURRENCIES, LARGEST_AMOUNT
 
 KINDS = {

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from api.webhooks.delivery import Provider, Settings, Translation
+from api.webhooks.provider import Provider, Settings, Translation
 from api.webhooks.registry import provider
 
 PAYLOADS = Path(__file__).parents[2] / "payloads"

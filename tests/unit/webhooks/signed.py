@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from api.webhooks.delivery import Settings
+from api.webhooks.provider import Settings
 from tests.unit.webhooks.bodies import PAYLOADS, known, settings
 
 

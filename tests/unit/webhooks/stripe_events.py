@@ -2,7 +2,7 @@
 
 import json
 
-from api.webhooks.delivery import Translation
+from api.webhooks.provider import Translation
 from tests.unit.webhooks.bodies import known, settings
 
 LEFT_OUT = object()

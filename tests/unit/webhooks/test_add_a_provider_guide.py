@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from api.webhooks import registry
-from api.webhooks.delivery import BadSignature, Provider, Translation
+from api.webhooks.provider import BadSignature, Provider, Translation
 from tests.unit.webhooks.acceptable import assert_acceptable
 from tests.unit.webhooks.bodies import settings
 from tests.unit.webhooks.test_hostile_bodies import HOSTILE, places

@@ -2,13 +2,13 @@
 
 import pytest
 
-from tests.unit.webhooks import (
+from tests.unit.webhooks.bodies import PAYLOADS, every_sample, known, provider_of, read, settings
+from tests.unit.webhooks.providers import (
     test_chargebee_bodies,
     test_mail_bodies,
     test_recurly_bodies,
     test_stripe_bodies,
 )
-from tests.unit.webhooks.bodies import PAYLOADS, every_sample, known, provider_of, read, settings
 
 TABLES = (test_stripe_bodies, test_chargebee_bodies, test_recurly_bodies, test_mail_bodies)
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from api.webhooks.delivery import Translation
+from api.webhooks.provider import Translation
 from api.webhooks.registry import provider_names
 from tests.unit.webhooks.acceptable import assert_acceptable
 from tests.unit.webhooks.bodies import every_sample, known, provider_of, sample, settings

@@ -2,12 +2,12 @@
 
 import pytest
 
-from api.webhooks import strict_xml
-from api.webhooks.record import Record
-from api.webhooks.strict_base64 import NotBase64, decode_base64
-from api.webhooks.strict_json import read_json, read_json_object
-from api.webhooks.strict_xml import read_xml
-from api.webhooks.unusable import Unusable
+from api.webhooks.bodies import strict_xml
+from api.webhooks.bodies.record import Record
+from api.webhooks.bodies.strict_json import read_json, read_json_object
+from api.webhooks.bodies.strict_xml import read_xml
+from api.webhooks.bodies.unusable import Unusable
+from api.webhooks.signatures.strict_base64 import NotBase64, decode_base64
 
 
 def test_plain_json_is_read_as_it_is() -> None:

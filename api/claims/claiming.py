@@ -1,0 +1,155 @@
+"""Claiming: one permit for each ready customer, and what an Idempotency-Key hears again."""
+
+import asyncio
+from collections.abc import AsyncIterable
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from api.claims.claimed_customers import Claim
+from api.claims.parts import ClaimParts
+from api.claims.ready_slices import ready_slices
+from api.contract.problems import ProblemError, problem_answer
+from api.running.decision_ids import DECISION_IDS
+from ledger.application.answers import Answer, answered, to_json, with_address
+from ledger.application.caller import Caller
+from ledger.application.commands import BindAnswer, Idempotency, RequestPermit
+from ledger.application.kinds.own_requests import claim_of
+from ledger.application.ports import Need, StoreUnavailable
+from ledger.domain.permit import State
+from projections.due import ReadyCustomer
+
+_MOST_INVOICES = 100
+"""Invoices that one mail may name, as in a request for a permit."""
+
+
+async def claim_permits(
+    parts: ClaimParts,
+    caller: Caller,
+    stage: str | None,
+    limit: int,
+    idempotency: Idempotency | None,
+) -> Answer:
+    """A permit for up to `limit` customers who can be mailed now; the guards have the last word."""
+    async with (
+        parts.claimed.one_of_few() as claim,
+        aclosing(ready_slices(parts, claim, stage, limit)) as slices,
+    ):
+        answers = await _ask_in_slices(parts, caller, claim, slices, stage)
+    granted = [answer for answer in answers if answer.status == 201]
+    withheld = [_withheld(answer) for answer in answers if 400 <= answer.status < 500]
+    if not granted and any(answer.status >= 500 for answer in answers):
+        raise ProblemError("unavailable", "the store does not answer; nothing was granted")
+    if idempotency is not None:
+        ids = [answer.permit_id for answer in granted]
+        await parts.engine.submit(BindAnswer(idempotency, 200, to_json(ids), caller))
+    position = max((a.position for a in answers), default=0) or parts.engine.position
+    return _claimed([answer.body for answer in granted], withheld, position)
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A slice in the engine's queue."""
+
+    customers: list[ReadyCustomer]
+    futures: "list[asyncio.Future[Answer]]"
+
+
+async def _ask_in_slices(
+    parts: ClaimParts,
+    caller: Caller,
+    claim: Claim,
+    slices: AsyncIterable[list[ReadyCustomer]],
+    stage: str | None,
+) -> list[Answer]:
+    """The answers up to the slice after the first that the store fails in; grants are told.
+
+    A slice is in the queue before the one before it was answered, so that nobody waits between the
+    two. Raises StoreUnavailable where the store fails before anything was granted.
+    """
+    answers: list[Answer] = []
+    waiting = _Asked([], [])
+    failure: StoreUnavailable | None = None
+    try:
+        async for customers in slices:
+            commands = [_request(caller, c.invoices[:_MOST_INVOICES], stage) for c in customers]
+            futures = [parts.engine.enqueue(command) for command in commands]
+            before, waiting = waiting, _Asked(customers, futures)
+            answers += await _answered(claim, before)
+            if any(answer.status >= 500 for answer in answers):
+                break
+    except StoreUnavailable as error:
+        failure = error
+    except BaseException:
+        for future in waiting.futures:
+            future.cancel()
+        raise
+    answers += await _answered(claim, waiting)
+    if failure is not None and not any(answer.status == 201 for answer in answers):
+        raise failure
+    return answers
+
+
+async def _answered(claim: Claim, asked: _Asked) -> list[Answer]:
+    """The answers of a slice, told to the claim."""
+    answers = await answered(asked.futures)
+    for customer, answer in zip(asked.customers, answers, strict=True):
+        granted_at = answer.position if answer.status == 201 else None
+        claim.answered(customer.customer_id, granted_at)
+    return answers
+
+
+async def replay_claim(parts: ClaimParts, idempotency: Idempotency) -> Answer | None:
+    """Those permits of the same claim that are still live and unredeemed; None for a new key."""
+    found = await parts.reader.load(Need(bindings={idempotency.scope}))
+    binding = found.bindings.get(idempotency.scope)
+    if binding is None or binding.body is None:
+        return None
+    if (found.now - binding.created_at).days >= parts.policy.idempotency_days:
+        return None
+    if binding.fingerprint != idempotency.fingerprint:
+        return problem_answer("key_conflict", "this Idempotency-Key was used for another request")
+    ids = set(orjson.loads(binding.body))
+    held = await parts.reader.load(Need(permits=ids, answers=ids))
+    live = [
+        permit
+        for permit in held.permits.values()
+        if permit.state is State.GRANTED and permit.lapsed_state(held.now) is None
+    ]
+    contacts = await parts.reader.load(
+        Need(fingerprints={permit.address for permit in live if permit.address is not None})
+    )
+    bodies = [
+        with_address(held.answers[p.permit_id], contacts.contacts.get(p.address or ""))
+        for p in live
+    ]
+    return _claimed(bodies, [], held.position, (("Idempotent-Replayed", "true"),))
+
+
+def _request(caller: Caller, invoices: tuple[str, ...], stage: str | None) -> RequestPermit:
+    subject, request = claim_of(invoices, stage)
+    return RequestPermit(
+        subject=subject,
+        caller=caller,
+        decision_id=DECISION_IDS.next(),
+        request=to_json(request),
+    )
+
+
+def _claimed(
+    bodies: list[bytes],
+    withheld: list[dict[str, Any]],
+    position: int,
+    headers: tuple[tuple[str, str], ...] = (),
+) -> Answer:
+    permits = b'{"permits":[' + b",".join(bodies)
+    content = permits + b'],"withheld":%b,"position":"%d"}' % (to_json(withheld), position)
+    return Answer(200, content, headers, "", position)
+
+
+def _withheld(answer: Answer) -> dict[str, Any]:
+    problem = orjson.loads(answer.body)
+    kept = ("code", "detail", "available_at", "permit_id", "withheld")
+    return {name: problem[name] for name in kept if name in problem}

@@ -1,0 +1,62 @@
+"""The command line's glance at a ledger: may it send, what waits for somebody, the read models."""
+
+from typing import Any
+
+import click
+from psycopg import AsyncConnection
+
+from api.cli.session import clear_errors, console, new_table, shown, with_connection
+from ledger.application.ports import Need
+from ledger.domain.control import CONTROL_ID, Control
+from ledger.store.log.loading import load_need
+from ledger.store.looking_back.journal import ledger_status
+from projections.status import ProjectionStatus, status
+
+
+@click.command("status", short_help="May mails go out, and what waits for somebody?")
+@clear_errors
+def status_command() -> None:
+    """Whether mails may go out, what waits for somebody, and the read models."""
+
+    async def work(connection: AsyncConnection[Any]) -> Any:
+        position, now, counts = await ledger_status(connection)
+        found = await load_need(connection, Need(aggregates={CONTROL_ID}))
+        return position, now, counts, found.aggregates.get(CONTROL_ID), await status(connection)
+
+    position, now, counts, control, projections = with_connection(work)
+    table = new_table("what", "value")
+    table.add_row("ledger time (UTC)", shown(now))
+    table.add_row("sending", "\n".join(_switches(control)))
+    table.add_row("log position", str(position))
+    for name, value in counts.items():
+        table.add_row(name, str(value))
+    console.print(table)
+    console.print()
+    _tell_models(projections)
+
+
+def _switches(control: Control | None) -> list[str]:
+    """What stops mails now, and since when; a pause names who called it and why."""
+    stopped = []
+    if control is not None and control.recovery_since is not None:
+        stopped.append(f"RECOVERY MODE since {shown(control.recovery_since)}")
+    for scope, pause in control.pauses.items() if control is not None else ():
+        stopped.append(f"PAUSED {scope} since {shown(pause.since)} by {pause.by}: {pause.reason}")
+    return stopped or ["on"]
+
+
+def _tell_models(projections: list[ProjectionStatus]) -> None:
+    models = new_table("read model", "position", "behind", "lag", "state", "generation")
+    for row in projections:
+        models.add_row(
+            row.name,
+            str(row.position),
+            str(row.behind),
+            f"{row.lag:.0f} s",
+            row.state,
+            str(row.generation),
+        )
+    console.print(models)
+    for row in projections:
+        if row.error is not None:
+            click.echo(f"{row.name} stands before position {row.failed_position}: {row.error}")

@@ -1,0 +1,282 @@
+"""Facts as requests carry them: the invoice snapshot and the data of each CloudEvent type."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
+
+from api.contract.fields import (
+    Amount,
+    Body,
+    Currency,
+    CustomerId,
+    Day,
+    Email,
+    Id,
+    Instant,
+    Kind,
+    MessageId,
+    Metadata,
+    Reason,
+    SignedAmount,
+    TimeZone,
+    Whole,
+)
+
+InvoiceStatus = Literal["draft", "open", "paid", "void", "uncollectible"]
+
+
+class InvoiceSnapshot(Body):
+    """What the billing system says of an invoice now. Left out: unchanged; null: cleared."""
+
+    LEFT_OUT_IS_NULL: ClassVar[bool] = False
+
+    customer_id: CustomerId | None = None
+    email: Email | None = None
+    currency: Currency
+    total: Amount
+    amount_remaining: Amount
+    status: InvoiceStatus
+    issued_on: Day | None = None
+    due_on: Day | None = None
+    time_zone: TimeZone | None = None
+    observed_at: Instant | None = None
+    version: Whole | Annotated[int, Field(ge=0, le=2**53)] | None = None
+    metadata: Metadata | None = None
+
+    @model_validator(mode="after")
+    def _known_by_something(self) -> "InvoiceSnapshot":
+        if self.customer_id is None and self.email is None:
+            raise ValueError("an invoice names a customer_id or an email")
+        return self
+
+
+class InvoiceObservedData(InvoiceSnapshot):
+    """`invoice.observed`."""
+
+    invoice_id: Id
+
+
+class PaymentData(Body):
+    """`invoice.payment`: amount in minor units."""
+
+    invoice_id: Id
+    payment_id: Id
+    amount: Amount
+    state: Literal["pending", "succeeded", "failed", "reversed"]
+    metadata: Metadata | None = None
+
+
+class CreditData(Body):
+    """`invoice.credit`: a negative amount takes a credit back."""
+
+    invoice_id: Id
+    credit_id: Id
+    amount: SignedAmount
+    metadata: Metadata | None = None
+
+
+class PaymentFailedData(Body):
+    """`invoice.payment_failed`: noted, no balance changes."""
+
+    invoice_id: Id
+    event_id: Id
+    attempt_id: Id | None = None
+    metadata: Metadata | None = None
+
+
+class RefundData(Body):
+    """`invoice.refund_noted`: noted, no balance changes."""
+
+    refund_id: Id
+    invoice_id: Id | None = None
+    metadata: Metadata | None = None
+
+
+class InvoiceHoldData(Body):
+    """`invoice.hold` and `invoice.unhold`."""
+
+    invoice_id: Id
+    reason: Reason
+    until: Instant | None = None
+    metadata: Metadata | None = None
+
+
+class CustomerObservedData(Body):
+    """`customer.observed`: the addresses, the first preferred."""
+
+    customer_id: CustomerId
+    emails: Annotated[list[Email], Field(max_length=50)]
+    metadata: Metadata | None = None
+
+
+class CustomerHoldData(Body):
+    """`customer.hold` and `customer.unhold`; without kinds for all of them."""
+
+    customer_id: CustomerId
+    reason: Reason
+    until: Instant | None = None
+    kinds: Annotated[list[Kind], Field(max_length=8)] | None = None
+    metadata: Metadata | None = None
+
+
+class MergedData(Body):
+    """`customer.merged`."""
+
+    from_: Annotated[CustomerId, Field(alias="from")]
+    into: CustomerId
+    metadata: Metadata | None = None
+
+
+_HeaderText = Annotated[str, StringConstraints(max_length=2000)]
+
+
+class ThreadMessageData(Body):
+    """`thread.message`; headers and return path tell machines from people.
+
+    A `customer_id` says whose address the correspondent has: `from` if inbound, `to` if outbound.
+    """
+
+    thread_id: Id
+    message_id: MessageId
+    direction: Literal["inbound", "outbound"]
+    from_: Annotated[Email | None, Field(alias="from")] = None
+    to: Email | None = None
+    customer_id: CustomerId | None = None
+    at: Instant | None = None
+    references: Annotated[list[MessageId], Field(max_length=100)] | None = None
+    headers: Annotated[dict[_HeaderText, _HeaderText], Field(max_length=100)] | None = None
+    return_path: Annotated[str, StringConstraints(max_length=320)] | None = None
+    metadata: Metadata | None = None
+
+
+class SendObservedData(Body):
+    """`send.observed`: a mail that went out without a permit.
+
+    An invoice without a stage uses up the highest stage that was reached when the mail went out.
+    """
+
+    customer_id: CustomerId
+    at: Instant
+    invoice_id: Id | None = None
+    stage: Id | None = None
+    thread_id: Id | None = None
+    intent: Id | None = None
+    metadata: Metadata | None = None
+
+    @model_validator(mode="after")
+    def _pairs(self) -> "SendObservedData":
+        if self.invoice_id is None and self.stage is not None:
+            raise ValueError("a stage needs its invoice_id")
+        if (self.thread_id is None) != (self.intent is None):
+            raise ValueError("thread_id and intent go together")
+        return self
+
+
+class DeliveryData(Body):
+    """`delivery`: a provider's word on a mail."""
+
+    provider: Id
+    event: Literal["delivered", "bounced", "complained"]
+    provider_message_id: Id | None = None
+    message_id: MessageId | None = None
+    metadata: Metadata | None = None
+
+    @model_validator(mode="after")
+    def _names_a_mail(self) -> "DeliveryData":
+        if self.provider_message_id is None and self.message_id is None:
+            raise ValueError("name the mail by provider_message_id or message_id")
+        return self
+
+
+FACT_DATA: dict[str, type[Body]] = {
+    "invoice.observed": InvoiceObservedData,
+    "invoice.payment": PaymentData,
+    "invoice.credit": CreditData,
+    "invoice.payment_failed": PaymentFailedData,
+    "invoice.refund_noted": RefundData,
+    "invoice.hold": InvoiceHoldData,
+    "invoice.unhold": InvoiceHoldData,
+    "customer.observed": CustomerObservedData,
+    "customer.hold": CustomerHoldData,
+    "customer.unhold": CustomerHoldData,
+    "customer.merged": MergedData,
+    "thread.message": ThreadMessageData,
+    "send.observed": SendObservedData,
+    "delivery": DeliveryData,
+}
+"""The data of each CloudEvent type."""
+
+
+class CloudEvent(Body):
+    """The envelope of a fact (CloudEvents 1.0); extension attributes are taken and unused."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: Id
+    source: Id
+    type: Id
+    time: Instant | None = None
+    data: dict[str, Any]
+
+
+class FactsRequest(Body):
+    """Up to 1000 facts; a bad one does not stop the others."""
+
+    facts: Annotated[list[Any], Field(max_length=1000)]
+    metadata: Metadata | None = None
+
+
+class FactResult(Body):
+    """What became of one fact."""
+
+    id: str | None
+    result: Literal["applied", "duplicate", "stale", "ignored", "rejected"]
+    detail: str | None = None
+
+
+class FactsAnswer(Body):
+    """The result of each fact, in order."""
+
+    results: list[FactResult]
+    position: str
+
+
+class StageState(Body):
+    """A stage of the ladder as it stands on an invoice."""
+
+    stage: str
+    cycle: int
+    state: Literal["pending", "due", "permitted", "sent", "unknown", "bounced", "superseded"]
+    at: Instant | None = None
+    permit_id: str | None = None
+
+
+class HoldState(Body):
+    """A hold that binds now."""
+
+    reason: str
+    until: Instant | None = None
+
+
+class InvoiceState(Body):
+    """An invoice as the ledger knows it."""
+
+    invoice_id: str
+    customer_id: str | None = None
+    currency: str | None = None
+    total: int | None = None
+    amount_remaining: int
+    status: InvoiceStatus
+    issued_on: Day | None = None
+    due_on: Day | None = None
+    time_zone: str | None = None
+    observed_at: Instant | None = None
+    cycle: int
+    days_past_due: int
+    version: int
+    on_hold: HoldState | None = None
+    payment_in_flight_until: Instant | None = None
+    stages: list[StageState]
+    applied: bool | None = None
+    result: str | None = None
+    position: str | None = None

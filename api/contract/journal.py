@@ -1,0 +1,133 @@
+"""The journal as it is answered: decisions, events, alerts, read models and keys, page by page."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from api.contract.fields import Body, Instant, Scope
+
+
+class DecisionRow(Body):
+    """One answer in the decision log; `code` null is a yes."""
+
+    decision_id: str
+    decided_at: Instant
+    operation: Literal["permit", "redeem"]
+    sender: str
+    kind: str | None
+    customer_id: str | None
+    invoice_id: str | None
+    thread_id: str | None
+    status: int
+    code: str | None
+    replayed: bool
+    policy: str
+    position: str
+
+
+class DecisionList(Body):
+    """Decisions, newest first."""
+
+    items: list[DecisionRow]
+    next: str | None
+
+
+class EventRow(Body):
+    """One event of the log, as it is stored."""
+
+    position: str
+    aggregate_id: str
+    version: int
+    topic: str
+    state: dict[str, Any]
+    recorded_at: Instant
+    hash: str
+
+
+class EventList(Body):
+    """Events in the order of the log."""
+
+    items: list[EventRow]
+    next: str | None
+
+
+class AlertItem(Body):
+    """An alert, and what became of its page."""
+
+    alert_id: int
+    kind: str
+    dedupe_key: str
+    summary: str
+    customer_id: str | None
+    permit_id: str | None
+    drill: bool
+    raised_at: Instant
+    delivered_at: Instant | None
+    acked_at: Instant | None
+    acked_by: str | None
+    escalated_at: Instant | None
+    attempts: int
+    last_error: str | None
+
+
+class AlertPage(Body):
+    """Alerts, newest first."""
+
+    items: list[AlertItem]
+    next: str | None
+
+
+class Acknowledged(Body):
+    """An alert that a human has seen."""
+
+    alert_id: int
+    acked: bool
+    position: str
+
+
+class ProjectionItem(Body):
+    """A read model: `lag` in seconds, `behind` in events."""
+
+    name: str
+    position: int
+    lag: float
+    state: Literal["live", "rebuilding", "failed"]
+    generation: int
+    behind: int
+    failed_position: int | None
+    error: str | None
+
+
+class ProjectionList(Body):
+    """Every read model."""
+
+    items: list[ProjectionItem]
+    next: str | None
+
+
+class RebuildStarted(Body):
+    """A read model that is being rebuilt beside the live one."""
+
+    name: str
+    state: Literal["rebuilding"]
+    position: str
+
+
+class KeyItem(Body):
+    """A key as it is listed: everything but its secret."""
+
+    key_id: str
+    name: str
+    scopes: list[Scope]
+    redeem: Literal["required", "optional"]
+    intents: list[str] | None
+    class_: Annotated[Literal["outreach", "transactional"], Field(alias="class")]
+    created_at: Instant
+    revoked_at: Instant | None
+
+
+class KeyList(Body):
+    """Keys in the order of their ids, revoked ones too."""
+
+    items: list[KeyItem]
+    next: str | None

@@ -1,0 +1,375 @@
+"""Permits as requests and answers carry them (contract: Permits)."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, TypeAdapter, model_validator
+
+from api.contract.facts import InvoiceSnapshot, ThreadMessageData
+from api.contract.fields import (
+    Amount,
+    Body,
+    CustomerId,
+    Day,
+    Email,
+    Flag,
+    Id,
+    Instant,
+    MessageId,
+    Metadata,
+    Name,
+    Reason,
+    Text,
+    Whole,
+)
+
+
+class ExpectedState(Body):
+    """What the sender believes of an invoice."""
+
+    cycle: Whole | None = None
+    amount_remaining: Amount | None = None
+
+
+class JobLease(Body):
+    """The lease under which a permit is asked for."""
+
+    name: Id
+    token: Whole
+
+
+class OverrideRequest(Body):
+    """A human's deliberate repeat; needs the scope `operate`."""
+
+    action_id: Id
+    by: Name
+    reason: Text
+
+
+class Asked(Body):
+    """What every request for a permit may hold."""
+
+    NOT_COMPARED: ClassVar[set[str]] = {"metadata", "facts", "message", "expected", "job"}
+
+    redeem: Flag = False
+    override: OverrideRequest | None = None
+    job: JobLease | None = None
+    metadata: Metadata | None = None
+
+    def riding_snapshots(self) -> Mapping[str, InvoiceSnapshot]:
+        """Snapshots of invoices that ride along, by the invoices' ids."""
+        return {}
+
+    def riding_message(self) -> ThreadMessageData | None:
+        """The message that rides along."""
+        return None
+
+
+class _AboutInvoices(Asked):
+    """What requests about invoices may hold: snapshots that ride along."""
+
+    facts: Annotated[dict[Id, InvoiceSnapshot], Field(max_length=100)] | None = None
+
+    def riding_snapshots(self) -> Mapping[str, InvoiceSnapshot]:
+        """The `facts`."""
+        return self.facts or {}
+
+
+class ReminderRequest(_AboutInvoices):
+    """A reminder for one or more invoices of one customer."""
+
+    kind: Literal["reminder"]
+    invoices: Annotated[list[Id], Field(min_length=1, max_length=100)]
+    stage: Id | None = None
+    expected: Annotated[dict[Id, ExpectedState], Field(max_length=100)] | None = None
+
+    @model_validator(mode="after")
+    def _each_once(self) -> "ReminderRequest":
+        if len(set(self.invoices)) != len(self.invoices):
+            raise ValueError("an invoice is named twice")
+        for name, keys in (("facts", self.facts), ("expected", self.expected)):
+            if keys and not set(keys) <= set(self.invoices):
+                raise ValueError(f"{name} speaks of an invoice that is not in invoices")
+        return self
+
+
+class PaymentFailedRequest(_AboutInvoices):
+    """The mail about a failed payment."""
+
+    kind: Literal["payment_failed"]
+    invoice_id: Id
+    event_id: Id
+    attempt_id: Id | None = None
+
+    @model_validator(mode="after")
+    def _own_facts(self) -> "PaymentFailedRequest":
+        if self.facts and set(self.facts) != {self.invoice_id}:
+            raise ValueError("facts speaks of another invoice")
+        return self
+
+
+class ReplyRequest(Asked):
+    """The answer to an inbound message, which may ride along."""
+
+    kind: Literal["reply"]
+    thread_id: Id
+    in_reply_to: MessageId
+    message: ThreadMessageData | None = None
+    customer_id: CustomerId | None = None
+    to: Email | None = None
+
+    def riding_message(self) -> ThreadMessageData | None:
+        """The `message` replied to."""
+        return self.message
+
+
+class NotificationRequest(Asked):
+    """A notice about one event of the business.
+
+    Named together, `to` is an address of `customer_id`: mails to either count in one window.
+    """
+
+    kind: Literal["notification"]
+    event_type: Id
+    event_id: Id
+    customer_id: CustomerId | None = None
+    to: Email | None = None
+    thread_id: Id | None = None
+
+    @model_validator(mode="after")
+    def _to_somebody(self) -> "NotificationRequest":
+        if self.customer_id is None and self.to is None:
+            raise ValueError("name a customer_id or an address in `to`")
+        return self
+
+
+class DigestRequest(Asked):
+    """The digest of an inbox for one day.
+
+    Named together, `to` is an address of `customer_id`: mails to either count in one window.
+    """
+
+    kind: Literal["digest"]
+    inbox_id: Id
+    date: Day
+    customer_id: CustomerId | None = None
+    to: Email | None = None
+    thread_id: Id | None = None
+
+    @model_validator(mode="after")
+    def _to_somebody(self) -> "DigestRequest":
+        if self.customer_id is None and self.to is None:
+            raise ValueError("name a customer_id or an address in `to`")
+        return self
+
+
+class FollowUpRequest(Asked):
+    """A numbered follow-up in a thread.
+
+    A new thread needs a `customer_id` or `to`; named together, the address is the customer's, and
+    mails to either count in one window. A known thread ignores both.
+    """
+
+    kind: Literal["follow_up"]
+    thread_id: Id
+    step: Whole
+    customer_id: CustomerId | None = None
+    to: Email | None = None
+
+
+class MessageRequest(Asked):
+    """A message with an intent, once in its thread.
+
+    A new thread needs a `customer_id` or `to`; named together, the address is the customer's, and
+    mails to either count in one window. A known thread ignores both.
+    """
+
+    kind: Literal["message"]
+    thread_id: Id
+    intent: Id
+    customer_id: CustomerId | None = None
+    to: Email | None = None
+
+
+class ApologyPermitRequest(Asked):
+    """The one apology of an incident to a customer."""
+
+    kind: Literal["apology"]
+    incident_id: Id
+    customer_id: CustomerId
+
+
+PermitRequest = Annotated[
+    ReminderRequest
+    | PaymentFailedRequest
+    | ReplyRequest
+    | NotificationRequest
+    | DigestRequest
+    | FollowUpRequest
+    | MessageRequest
+    | ApologyPermitRequest,
+    Field(discriminator="kind"),
+]
+PERMIT_REQUEST: TypeAdapter[Any] = TypeAdapter(PermitRequest)
+
+
+class BatchRequest(Body):
+    """Up to 1000 requests, decided in order, each by itself."""
+
+    requests: Annotated[list[Any], Field(max_length=1000)]
+    metadata: Metadata | None = None
+
+
+class RedeemRequest(Body):
+    """`attempt`: random, made in memory for this one try."""
+
+    attempt: Id | None = None
+    metadata: Metadata | None = None
+
+
+class OutcomeRequest(Body):
+    """What became of the mail."""
+
+    outcome: Literal["sent", "rejected", "unknown"]
+    provider: Reason | None = None
+    provider_message_id: Id | None = None
+    message_id: MessageId | None = None
+    detail: Text | None = None
+    metadata: Metadata | None = None
+
+
+class PermitItem(Body):
+    """One invoice of a reminder."""
+
+    invoice_id: str
+    cycle: int
+    stage: str
+    supersedes: list[str]
+    amount_remaining: int
+    currency: str
+
+
+class WithheldItem(Body):
+    """An invoice that a reminder leaves out, and why."""
+
+    invoice_id: str
+    code: str
+    available_at: Instant | None = None
+    due_stage: str | None = None
+
+
+class WindowUse(Body):
+    """How many mails count in a rolling window."""
+
+    used: int
+    limit: int
+
+
+class Owed(Body):
+    """What is owed in one currency: in minor units, and as people write it."""
+
+    currency: str
+    amount: int
+    formatted: str
+
+
+class OpenInvoiceLine(Body):
+    """An invoice that is not paid in full."""
+
+    invoice_id: str
+    amount_remaining: int
+    currency: str
+    formatted: str
+
+
+class Statement(Body):
+    """What the customer owes, fixed when the apology was granted."""
+
+    owed: list[Owed]
+    open_invoices: list[OpenInvoiceLine]
+    as_of: Instant
+
+
+class Permit(Body):
+    """A permit: the only yes of the ledger."""
+
+    permit_id: str
+    state: Literal["granted", "redeemed", "sent", "rejected", "unknown", "revoked", "expired"]
+    kind: str
+    customer_id: str
+    to: str | None = None
+    items: Annotated[list[PermitItem], Field(default_factory=list)]
+    withheld: Annotated[list[WithheldItem], Field(default_factory=list)]
+    granted_at: Instant
+    send_by: Instant
+    redeemed_at: Instant | None = None
+    settled_at: Instant | None = None
+    provider_idempotency_key: str | None = None
+    provider_message_id: str | None = None
+    message_id: str | None = None
+    windows: dict[str, WindowUse] | None = None
+    statement: Statement | None = None
+    invoice_id: str | None = None
+    thread_id: str | None = None
+    amount_remaining: int | None = None
+    currency: str | None = None
+    position: str | None = None
+    decision_id: str | None = None
+    result: str | None = None
+
+
+class BatchItem(Body):
+    """One answer of a batch: `permit` for 201 and 200, else `problem`, a problem document."""
+
+    status: int
+    permit: Permit | None = None
+    problem: dict[str, Any] | None = None
+
+
+class BatchAnswer(Body):
+    """The answer to each request, in order."""
+
+    results: list[BatchItem]
+    position: str
+
+
+class ClaimRequest(Body):
+    """Permits for up to `limit` ready customers."""
+
+    limit: Annotated[int, Field(strict=True, ge=1, le=1000)] = 100
+    stage: Id | None = None
+    metadata: Metadata | None = None
+
+
+class ClaimAnswer(Body):
+    """The permits, and the customers whose turn was denied after all."""
+
+    permits: list[Permit]
+    withheld: list[dict[str, Any]]
+    position: str
+
+
+class LeaseRequest(Body):
+    """Take or renew a job's lease."""
+
+    holder: Id
+    ttl_seconds: Annotated[int, Field(strict=True, ge=1, le=86_400)]
+    metadata: Metadata | None = None
+
+
+class GivenUpLease(Body):
+    """Whose lease is given up; by neither, whoever holds it."""
+
+    holder: Id | None = None
+    token: Whole | None = None
+    metadata: Metadata | None = None
+
+
+class Lease(Body):
+    """A lease that is held."""
+
+    job: str
+    token: int
+    expires_at: Instant
+    position: str | None = None
+    result: str | None = None

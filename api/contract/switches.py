@@ -1,0 +1,82 @@
+"""What the switches of the ledger answer: pauses, breakers, the clock and the policy."""
+
+from typing import Any, Literal
+
+from api.contract.fields import Body, Instant
+
+
+class PauseState(Body):
+    """A pause in force."""
+
+    scope: str
+    since: Instant
+    reason: str
+    by: str
+
+
+class RecoveryState(Body):
+    """The ledger was restored from an older copy, and waits for a human."""
+
+    since: Instant
+    cause: str | None
+    import_from: Instant | None
+
+
+class GuardCheckState(Body):
+    """A guard check that ended."""
+
+    id: str
+    started_at: Instant
+    passed: bool
+
+
+class Switches(Body):
+    """The pauses in force, recovery mode, and the last guard checks."""
+
+    paused: bool
+    pauses: list[PauseState]
+    recovery: RecoveryState | None
+    guard_checks: list[GuardCheckState]
+    position: str
+
+
+class ControlState(Switches):
+    """The switches, and the ledger's time."""
+
+    now: Instant
+    test_clock: bool
+
+
+class ClockMoved(Body):
+    """What the test clock shows now."""
+
+    now: Instant
+    position: str
+
+
+class Written(Body):
+    """A change that was made (`applied`), or that there was nothing to change (`ignored`)."""
+
+    result: Literal["applied", "ignored"]
+    position: str
+
+
+class BreakersClosed(Body):
+    """The customers whose breakers were closed, and those that the ledger does not know."""
+
+    reset: list[str]
+    unknown: list[str]
+    position: str
+
+
+class PolicyState(Body):
+    """The policy in force; `version` is on every decision."""
+
+    version: str
+    policy: dict[str, Any]
+
+
+class Health(Body):
+    """Whether the process answers, or takes requests."""
+
+    status: Literal["ok", "ready"]

@@ -1,0 +1,174 @@
+"""From the shapes of the HTTP contract to the commands of the ledger."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from api.contract import facts as shapes
+from api.contract.fields import Body
+from api.contract.permits import Asked
+from ledger.application.facts.customer_hold import CustomerHeld
+from ledger.application.facts.customer_observed import CustomerObserved
+from ledger.application.facts.customers_merged import CustomersMerged
+from ledger.application.facts.delivery import Delivery
+from ledger.application.facts.fact import Fact, FactData
+from ledger.application.facts.invoice_credit import Credited
+from ledger.application.facts.invoice_hold import InvoiceHeld
+from ledger.application.facts.invoice_observed import InvoiceObserved
+from ledger.application.facts.invoice_payment import PaymentMoved
+from ledger.application.facts.payment_failed_reported import PaymentFailed
+from ledger.application.facts.refund_reported import RefundReported
+from ledger.application.facts.send_observed import SendObserved
+from ledger.application.facts.thread_message import ThreadMessage
+from ledger.application.facts.unset import UNSET
+from ledger.application.kinds.kind import PermitSubject
+from ledger.application.kinds.registry import KINDS
+from ledger.application.world import Identity
+from ledger.domain.automatic import automatic_reason
+from ledger.domain.balance import PaymentState, Status
+from ledger.domain.identity import Address, fingerprint, message_name
+
+
+class Translator:
+    """Turns requests into commands; addresses become fingerprints beside their text (D18)."""
+
+    def __init__(self, identity: Identity) -> None:
+        self._identity = identity
+
+    def address(self, text: str) -> Address:
+        """The address with its keyed fingerprint."""
+        return Address(text, fingerprint(self._identity.secret, text))
+
+    def invoice(self, invoice_id: str, body: shapes.InvoiceSnapshot) -> InvoiceObserved:
+        """A snapshot; what the request left out stays as it was, null clears it."""
+        given = body.model_fields_set
+        email: Any = UNSET
+        if "email" in given:
+            email = None if body.email is None else self.address(body.email)
+        return InvoiceObserved(
+            invoice_id=invoice_id,
+            customer_id=body.customer_id,
+            currency=body.currency,
+            total=body.total,
+            amount_remaining=body.amount_remaining,
+            status=Status(body.status),
+            email=email,
+            issued_on=body.issued_on if "issued_on" in given else UNSET,
+            due_on=body.due_on if "due_on" in given else UNSET,
+            time_zone=body.time_zone if "time_zone" in given else UNSET,
+            observed_at=body.observed_at,
+            version=body.version,
+        )
+
+    def fact(self, type_: str, data: Body) -> FactData:
+        """The data of a CloudEvent of this type."""
+        return FACT_READERS[type_](self, data)
+
+    def message(self, data: shapes.ThreadMessageData) -> ThreadMessage:
+        """A message of a thread, with the reason why it is a machine's, if it is."""
+        automatic = None
+        names = (data.message_id, *_aliases(data))
+        if data.direction == "inbound":
+            automatic = automatic_reason(data.headers or {}, data.return_path, data.from_)
+        return ThreadMessage(
+            thread_id=data.thread_id,
+            message_id=data.message_id,
+            direction=data.direction,
+            sender=self.address(data.from_) if data.from_ else None,
+            recipient=self.address(data.to) if data.to else None,
+            customer_id=data.customer_id,
+            at=data.at,
+            automatic=automatic,
+            ours=next(filter(None, map(self._identity.permit_of, names)), None),
+            references=tuple(data.references or ()),
+            aliases=names[1:],
+        )
+
+    def subject(self, body: Any) -> PermitSubject:
+        """What a request for a permit asks for."""
+        return KINDS[body.kind].from_body(body, self.address)
+
+    def riding_facts(self, body: Asked) -> tuple[Fact, ...]:
+        """The facts that came with a request for a permit."""
+        snapshots = body.riding_snapshots()
+        if snapshots:
+            return tuple(Fact(self.invoice(i, s), "riding") for i, s in snapshots.items())
+        message = body.riding_message()
+        return (Fact(self.message(message), "riding", None, message.at),) if message else ()
+
+    def customer(self, data: shapes.CustomerObservedData) -> CustomerObserved:
+        """The addresses of a customer."""
+        emails = tuple(self.address(email) for email in data.emails)
+        return CustomerObserved(data.customer_id, emails)
+
+    def delivery(self, data: shapes.DeliveryData) -> Delivery:
+        """A provider's word on a mail, with the permit that our own Message-ID names."""
+        permit_id = self._identity.permit_of(data.message_id) if data.message_id else None
+        return Delivery(
+            data.provider, data.event, data.provider_message_id, data.message_id, permit_id
+        )
+
+
+def _aliases(data: shapes.ThreadMessageData) -> tuple[str, ...]:
+    """The mail's own Message-ID, where the message goes by another id of its mail system."""
+    given = (text for name, text in (data.headers or {}).items() if name.lower() == "message-id")
+    header = next(given, "").strip()
+    fit = 0 < len(header) <= 255 and header.isprintable()
+    name = message_name(header)
+    return (name,) if fit and name != data.message_id else ()
+
+
+def _payment(_: Translator, data: shapes.PaymentData) -> FactData:
+    return PaymentMoved(data.invoice_id, data.payment_id, data.amount, PaymentState(data.state))
+
+
+def _invoice_hold(held: bool) -> Callable[[Translator, shapes.InvoiceHoldData], FactData]:
+    return lambda _, data: InvoiceHeld(data.invoice_id, data.reason, held, data.until)
+
+
+def _customer_hold(held: bool) -> Callable[[Translator, shapes.CustomerHoldData], FactData]:
+    return lambda _, data: CustomerHeld(
+        data.customer_id, data.reason, held, data.until, tuple(data.kinds or ())
+    )
+
+
+def _send(_: Translator, data: shapes.SendObservedData) -> FactData:
+    return SendObserved(
+        data.customer_id, data.at, data.invoice_id, data.stage, data.thread_id, data.intent
+    )
+
+
+FACT_READERS: dict[str, Callable[[Translator, Any], FactData]] = {
+    "invoice.observed": lambda to, data: to.invoice(data.invoice_id, data),
+    "invoice.payment": _payment,
+    "invoice.credit": lambda _, data: Credited(data.invoice_id, data.credit_id, data.amount),
+    "invoice.payment_failed": lambda _, data: PaymentFailed(
+        data.invoice_id, data.event_id, data.attempt_id
+    ),
+    "invoice.refund_noted": lambda _, data: RefundReported(data.invoice_id or "", data.refund_id),
+    "invoice.hold": _invoice_hold(True),
+    "invoice.unhold": _invoice_hold(False),
+    "customer.observed": Translator.customer,
+    "customer.hold": _customer_hold(True),
+    "customer.unhold": _customer_hold(False),
+    "customer.merged": lambda _, data: CustomersMerged(data.from_, data.into),
+    "thread.message": Translator.message,
+    "send.observed": _send,
+    "delivery": Translator.delivery,
+}
+"""What reads the data of each CloudEvent type; the shapes are those of `FACT_DATA`."""
+
+
+def fact_of(
+    translator: Translator,
+    type_: str,
+    data: Body,
+    source: str,
+    id_: str | None,
+    time: datetime | None,
+) -> Fact:
+    """A fact with the envelope that dedupes it."""
+    at = time
+    if at is None and isinstance(data, shapes.ThreadMessageData):
+        at = data.at
+    return Fact(translator.fact(type_, data), source, id_, at)

@@ -1,0 +1,1 @@
+"""The HTTP interface: routes, answers, the key of a request, the hot path, the OpenAPI document."""

@@ -1,0 +1,69 @@
+"""The HTTP interface as one application: its routes, problem documents and OpenAPI document."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.types import ASGIApp
+
+from api.http.hot_path import HotPath
+from api.http.openapi import install_openapi
+from api.http.problem_responses import install_problem_handlers
+from api.http.routes import (
+    audit,
+    control,
+    due,
+    explain,
+    facts,
+    guard,
+    incidents,
+    journal,
+    keys,
+    people,
+    permits,
+    service,
+    timeline,
+    webhooks,
+)
+
+DESCRIPTION = """The service that programs ask *before* they mail a customer.
+
+Only **201** is a yes; for a key that must redeem, only the 200 of `redeem` is. Everything else is a
+problem document (RFC 9457) with a stable `code`.
+"""
+
+
+def build_http(
+    lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]], max_body: int
+) -> ASGIApp:
+    """Every call of the interface; `lifespan` puts the context on `app.state`.
+
+    `max_body` is in bytes.
+    """
+    app = FastAPI(
+        title="Send ledger",
+        version="1",
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        docs_url="/docs",
+        redoc_url=None,
+    )
+    install_problem_handlers(app)
+    for module in (permits, facts, due, webhooks, people, control, journal, keys, service):
+        app.include_router(module.router)
+    for module in (guard, incidents):
+        app.include_router(module.router)
+    for module in (audit, explain, timeline):
+        app.include_router(module.router)
+    app.include_router(facts.invoices)
+    app.include_router(people.customers)
+    install_openapi(app)
+    return HotPath(app, app.state, max_body)
+
+
+def openapi_of(app: ASGIApp) -> dict[str, Any]:
+    """The OpenAPI document of a service built by build_http."""
+    inner = app.application if isinstance(app, HotPath) else app
+    assert isinstance(inner, FastAPI)
+    return inner.openapi()

@@ -1,0 +1,107 @@
+"""Who asks: the key of a request and the scope that an endpoint needs."""
+
+from typing import Annotated
+
+from fastapi import Depends, Request, Security
+from fastapi.security import HTTPBearer
+from fastapi.security.http import HTTPAuthorizationCredentials
+
+from api.contract.problems import ProblemError
+from api.http.context import Context, context_of
+from api.http.fresh_reads import After, log_has_reached
+from api.upkeep.sweeper import let_lapse
+from ledger.application.caller import Caller
+
+_CALLER = "ledger.caller"
+_BEARER = HTTPBearer(auto_error=False, description="An API key, made by `keys create`")
+
+
+async def caller_of(context: Context, authorization: bytes | None) -> Caller:
+    """The caller of an `Authorization` header. Raises ProblemError (unauthorized)."""
+    if authorization:
+        caller = context.keys.known(authorization, context.engine.keys_version)
+        if caller is None:
+            caller = await context.keys.find(authorization)
+        if caller is not None:
+            return caller
+    raise _unauthorized()
+
+
+async def _caller_by_the_store(request: Request) -> Caller:
+    """The caller, asked of the store once per request: another process may have revoked the key.
+
+    The hot path asks the ring of known keys instead; there the engine knows under its lock.
+    """
+    caller = request.scope.get(_CALLER)
+    if caller is None:
+        header = request.headers.get("authorization", "")
+        caller = await context_of(request).keys.find(header.encode("latin-1"))
+        if caller is None:
+            raise _unauthorized()
+        request.scope[_CALLER] = caller
+    assert isinstance(caller, Caller)
+    return caller
+
+
+def _unauthorized() -> ProblemError:
+    return ProblemError("unauthorized", "give a known key as `Authorization: Bearer <key>`")
+
+
+class Requirement:
+    """A dependency that gives the caller, who must have one of the scopes."""
+
+    def __init__(self, *scopes: str) -> None:
+        self._scopes = scopes
+
+    async def __call__(
+        self,
+        request: Request,
+        _: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)] = None,
+    ) -> Caller:
+        """The caller, as FastAPI asks for it."""
+        return await self.judge(request)
+
+    async def judge(self, request: Request) -> Caller:
+        """The caller of a request. Raises ProblemError (unauthorized, forbidden)."""
+        caller = await _caller_by_the_store(request)
+        if not any(caller.may(scope) for scope in self._scopes):
+            raise ProblemError("forbidden", f"this needs the scope {' or '.join(self._scopes)}")
+        return caller
+
+
+class Reading(Requirement):
+    """The requirement of a read, which may name a position that it must have seen."""
+
+    async def __call__(
+        self,
+        request: Request,
+        _: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)] = None,
+        after: After = None,
+    ) -> Caller:
+        """The caller, as FastAPI asks for it. Raises ProblemError (stale)."""
+        caller = await self.judge(request)
+        context = context_of(request)
+        await log_has_reached(context, after)
+        await let_lapse(context)
+        return caller
+
+
+Sender = Annotated[Caller, Depends(Requirement("send"))]
+Handler = Annotated[Caller, Depends(Requirement("send", "operate"))]
+Teller = Annotated[Caller, Depends(Requirement("facts"))]
+Operator = Annotated[Caller, Depends(Requirement("operate"))]
+Admin = Annotated[Caller, Depends(Requirement("admin"))]
+KeyReader = Annotated[Caller, Depends(Reading("admin"))]
+BodyReader = Annotated[Caller, Depends(Reading("operate"))]
+Auditor = Annotated[Caller, Depends(Reading("audit", "operate"))]
+FactReader = Annotated[Caller, Depends(Reading("facts", "audit", "operate"))]
+PermitReader = Annotated[Caller, Depends(Reading("send", "audit", "operate"))]
+AnyReader = Annotated[Caller, Depends(Reading("send", "facts", "operate", "audit", "admin"))]
+
+
+async def _current_context(request: Request) -> Context:
+    """Awaited: FastAPI would call a plain function in a thread, which costs more than the work."""
+    return context_of(request)
+
+
+CurrentContext = Annotated[Context, Depends(_current_context)]

@@ -1,0 +1,42 @@
+"""What the endpoints share in one process: the parts of every wing, keys, intake and settings."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import Request
+
+from api.claims.parts import ClaimParts
+from api.contract.translation import Translator
+from api.guard_check.parts import ProbedParts
+from api.http.key_ring import KeyRing
+from api.settings.environment import Settings
+from api.webhooks.intake import Intake
+from api.webhooks.refresh.refresher import Refresher
+from ledger.store.log.writer import PostgresWriter
+from ledger.store.twins import Twins
+
+
+@dataclass(kw_only=True)
+class Context(ClaimParts, ProbedParts):
+    """One process's parts; made at start-up, kept on `app.state`."""
+
+    settings: Settings
+    translator: Translator
+    keys: KeyRing
+    writer: PostgresWriter
+    intake: Intake
+    refresher: Refresher
+    twins: Twins
+    draining: bool = False
+
+    async def close(self) -> None:
+        """Close the connections of the writer and of what keeps twins apart."""
+        await self.writer.close()
+        await self.twins.close()
+
+
+def context_of(request: Request) -> Context:
+    """The context of the application that serves this request."""
+    context: Any = request.app.state.context
+    assert isinstance(context, Context)
+    return context

@@ -1,0 +1,190 @@
+"""Answers permits, redeems and webhooks before FastAPI's routing; bounds every body (D4)."""
+
+import contextlib
+import logging
+import uuid
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol, TypeAlias
+
+from pydantic import ValidationError
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.contract.permits import RedeemRequest
+from api.contract.problems import PROBLEM, ProblemError, invalid_answer, problem_answer
+from api.http.auth import caller_of
+from api.http.context import Context
+from api.http.permit_request import ask, kept_redeem
+from api.running.decision_ids import DECISION_IDS
+from api.webhooks.answering import answer_webhook
+from ledger.application.answers import Answer
+from ledger.application.commands import Redeem
+from ledger.application.ports import StoreUnavailable
+
+PERMITS = "/v1/permits"
+WEBHOOKS = "/v1/webhooks/"
+_REDEEM = "/redeem"
+_log = logging.getLogger("ledger.http")
+_Way: TypeAlias = Callable[[Scope, str, bytes], Awaitable[Answer]]
+
+
+class TooLarge(Exception):
+    """The body is over the limit; the connection is closed after the answer."""
+
+
+class HasContext(Protocol):
+    """Where the context is kept."""
+
+    context: Context
+
+
+class HotPath:
+    """An ASGI application around the whole service.
+
+    Three calls make almost all of the load: they skip routing, dependency injection and response
+    models, which cost more than the decision (ADR 0002). The service describes them in its OpenAPI
+    document all the same. Every other call passes through, its body bounded.
+    """
+
+    def __init__(self, app: ASGIApp, state: Any, limit: int) -> None:
+        self._app = app
+        self._state = state
+        self._limit = limit
+
+    @property
+    def application(self) -> ASGIApp:
+        """The service inside."""
+        return self._app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection's request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        path: str = scope["path"]
+        way = self._shortcut(path) if scope["method"] == "POST" else None
+        if way is None:
+            await self._bounded(scope, receive, send)
+            return
+        try:
+            body = await read_body(scope, receive, self._limit)
+            answer = await _answered(way(scope, path, body))
+        except TooLarge:
+            answer = problem_answer("too_large", "a body may have up to 1 MiB")
+        await send_answer(send, answer)
+
+    def _shortcut(self, path: str) -> _Way | None:
+        if path == PERMITS or (path.startswith(PERMITS + "/") and path.endswith(_REDEEM)):
+            return self._permit
+        if path.startswith(WEBHOOKS) and "/" not in path[len(WEBHOOKS) :]:
+            return self._webhook
+        return None
+
+    async def _webhook(self, scope: Scope, path: str, body: bytes) -> Answer:
+        headers = {n.decode("latin-1"): v.decode("latin-1") for n, v in scope["headers"]}
+        intake = self._state.context.intake
+        return await answer_webhook(intake, path[len(WEBHOOKS) :], headers, body)
+
+    async def _permit(self, scope: Scope, path: str, body: bytes) -> Answer:
+        authorization = key_header = None
+        for name, value in scope["headers"]:
+            if name == b"authorization":
+                authorization = value
+            elif name == b"idempotency-key":
+                key_header = value.decode("latin-1")
+        context: Context = self._state.context
+        caller = await caller_of(context, authorization)
+        if not caller.may("send") and not (path != PERMITS and caller.may("operate")):
+            return problem_answer("forbidden", "this needs the scope send")
+        if path == PERMITS:
+            return await ask(context, caller, path, body, key_header)
+        permit_id = known_uuid(path[len(PERMITS) + 1 : -len(_REDEEM)])
+        asked = RedeemRequest.model_validate_json(body or b"{}")
+        request = kept_redeem(permit_id, asked)
+        return await context.engine.submit(
+            Redeem(permit_id, asked.attempt, caller, DECISION_IDS.next(), request)
+        )
+
+    async def _bounded(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, counting its body; too large a one is answered here."""
+        length = dict(scope["headers"]).get(b"content-length", b"0")
+        if length.isdigit() and int(length) > self._limit:
+            await send_answer(send, problem_answer("too_large", "a body may have up to 1 MiB"))
+            return
+        seen = 0
+        started = False
+
+        async def counted() -> Message:
+            nonlocal seen
+            message = await receive()
+            if message["type"] == "http.request":
+                seen += len(message.get("body", b""))
+                if seen > self._limit:
+                    raise TooLarge
+            return message
+
+        async def noted(message: Message) -> None:
+            """Whatever the application makes of the interruption, the answer is 413."""
+            nonlocal started
+            if seen <= self._limit or started:
+                started = True
+                await send(message)
+
+        with contextlib.suppress(TooLarge):
+            await self._app(scope, counted, noted)
+        if seen > self._limit and not started:
+            await send_answer(send, problem_answer("too_large", "a body may have up to 1 MiB"))
+
+
+async def _answered(work: Awaitable[Answer]) -> Answer:
+    """The answer, or the problem that stood in its way."""
+    try:
+        return await work
+    except ValidationError as error:
+        return invalid_answer(error)
+    except ProblemError as error:
+        return problem_answer(error.code, error.detail, **error.extra)
+    except StoreUnavailable:
+        return problem_answer("unavailable", "the store does not answer; nothing was granted")
+    except Exception:
+        _log.exception("a request could not be answered")
+        return problem_answer("internal_error", "the request could not be answered; see the log")
+
+
+def known_uuid(text: str) -> str:
+    """The text as a UUID's normal form. Raises ProblemError where no permit can have such an id."""
+    try:
+        return str(uuid.UUID(text))
+    except ValueError:
+        raise ProblemError("unknown_permit", "there is no such permit") from None
+
+
+async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
+    """The whole body. Raises TooLarge."""
+    chunks: list[bytes] = []
+    seen = 0
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return b"".join(chunks)
+        chunk = message.get("body", b"")
+        seen += len(chunk)
+        if seen > limit:
+            raise TooLarge
+        if not message.get("more_body", False):
+            return chunk if not chunks else b"".join((*chunks, chunk))
+        chunks.append(chunk)
+
+
+async def send_answer(send: Send, answer: Answer) -> None:
+    """Send an answer as it is: its bytes were written once, when it was decided."""
+    media_type = PROBLEM if answer.status >= 400 else "application/json"
+    headers = [
+        (b"content-type", media_type.encode()),
+        (b"content-length", b"%d" % len(answer.body)),
+    ]
+    for name, value in answer.headers:
+        headers.append((name.lower().encode(), value.encode()))
+    if answer.status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer.body})

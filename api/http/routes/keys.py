@@ -1,0 +1,106 @@
+"""API keys: made, listed and revoked by an admin."""
+
+from typing import Annotated
+
+import orjson
+from fastapi import APIRouter, Header, Query
+from fastapi.responses import Response
+
+from api.contract.fields import Id
+from api.contract.journal import KeyList
+from api.contract.people import KeyRequest, NewKey
+from api.contract.problems import ProblemError
+from api.http.auth import Admin, CurrentContext, KeyReader
+from api.http.context import Context
+from api.http.cursors import decode_key_id, encode_text
+from api.http.guarded_route import GuardedRoute
+from api.http.idempotency import answered_once, idempotency_of
+from api.http.problem_responses import documented
+from ledger.application.answers import to_json
+from ledger.application.ports import Need
+from ledger.store.keys import create_key, list_keys, revoke_key
+
+router = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=GuardedRoute)
+
+IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
+
+
+@router.post("", status_code=201, response_model=NewKey, responses=documented())
+async def make_key(
+    body: KeyRequest,
+    caller: Admin,
+    context: CurrentContext,
+    key_header: IdempotencyHeader = None,
+) -> Response:
+    """Make a key; its secret is in this answer and nowhere else, a replayed one has null."""
+    idempotency = idempotency_of(caller, "POST", "/v1/keys", key_header, body)
+
+    async def work() -> Response:
+        return await _make(context, body)
+
+    return await answered_once(context, idempotency, caller, work, _without_secret)
+
+
+async def _make(context: Context, body: KeyRequest) -> Response:
+    async with context.connections.use() as connection:
+        key_id, secret = await create_key(
+            connection,
+            body.name,
+            body.scopes,
+            redeem_required=body.redeem == "required",
+            intents=body.intents,
+            transactional=body.class_ == "transactional",
+        )
+    content = {
+        "key_id": key_id,
+        "key": secret,
+        "name": body.name,
+        "scopes": body.scopes,
+        "redeem": body.redeem,
+        "intents": body.intents,
+        "class": body.class_,
+        "position": str((await context.reader.load(Need())).position),
+    }
+    return Response(to_json(content), 201, media_type="application/json")
+
+
+def _without_secret(body: bytes) -> bytes:
+    return to_json(orjson.loads(body) | {"key": None})
+
+
+@router.get("", response_model=KeyList, responses=documented())
+async def get_keys(
+    caller: KeyReader,
+    context: CurrentContext,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    cursor: Annotated[str | None, Query(max_length=500)] = None,
+) -> Response:
+    """Every key, revoked ones too; never a secret."""
+    async with context.connections.use() as connection:
+        rows = await list_keys(connection, limit + 1, decode_key_id(cursor))
+    page = rows[:limit]
+    items = [
+        {
+            "key_id": row.key_id,
+            "name": row.name,
+            "scopes": row.scopes,
+            "redeem": row.redeem,
+            "intents": row.intents,
+            "class": row.key_class,
+            "created_at": row.created_at,
+            "revoked_at": row.revoked_at,
+        }
+        for row in page
+    ]
+    following = encode_text(page[-1].key_id) if len(rows) > limit else None
+    return Response(to_json({"items": items, "next": following}), media_type="application/json")
+
+
+@router.delete("/{key_id}", status_code=204, responses=documented(404))
+async def drop_key(key_id: Id, caller: Admin, context: CurrentContext) -> Response:
+    """Revoke a key: no decision is made for it after this call returns."""
+    async with context.connections.use() as connection:
+        if not await revoke_key(connection, key_id):
+            raise ProblemError("not_found", f"there is no live key {key_id}")
+    context.keys.forget()
+    return Response(status_code=204)

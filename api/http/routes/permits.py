@@ -1,0 +1,186 @@
+"""Permits: ask, in a batch or one by one; redeem, report the outcome, look and list."""
+
+import asyncio
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Header, Query, Request
+from fastapi.responses import Response
+
+from api.contract.fields import Id
+from api.contract.lists import PermitList
+from api.contract.permits import (
+    BatchAnswer,
+    BatchRequest,
+    OutcomeRequest,
+    Permit,
+    PermitRequest,
+    RedeemRequest,
+)
+from api.contract.problems import ProblemError, problem_answer
+from api.http.auth import CurrentContext, Handler, PermitReader, Sender
+from api.http.context import Context
+from api.http.cursors import decode_cursor, encode_cursor
+from api.http.guarded_route import GuardedRoute
+from api.http.hot_path import known_uuid
+from api.http.idempotency import answered_once, idempotency_key, idempotency_of, scope_of
+from api.http.permit_request import ask, kept_redeem, request_of
+from api.http.problem_responses import answer_response, documented
+from api.running.decision_ids import DECISION_IDS
+from ledger.application.answers import Answer, to_json
+from ledger.application.caller import Caller
+from ledger.application.commands import Redeem, ReportOutcome, RequestPermit
+from ledger.application.permit_life import permit_body
+from ledger.domain.permit import Permit as PermitState
+from ledger.domain.permit import State
+
+router = APIRouter(prefix="/v1/permits", tags=["permits"], route_class=GuardedRoute)
+IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
+
+
+@router.post(
+    "",
+    status_code=201,
+    response_model=Permit,
+    responses={
+        200: {"model": Permit, "description": "A stored grant, replayed (Idempotent-Replayed)"},
+        **documented(404, 409, 413, 429),
+    },
+)
+async def ask_for_permit(
+    body: PermitRequest,
+    request: Request,
+    caller: Sender,
+    context: CurrentContext,
+    idempotency_key: IdempotencyHeader = None,
+) -> Response:
+    """Ask for a permit. Only 201 is a yes; for a redeem-required key only the 200 of redeem is."""
+    answer = await ask(context, caller, "/v1/permits", await request.body(), idempotency_key)
+    return answer_response(answer)
+
+
+@router.post("/batch", response_model=BatchAnswer, responses=documented(413))
+async def ask_for_many(
+    body: BatchRequest,
+    caller: Sender,
+    context: CurrentContext,
+    key_header: IdempotencyHeader = None,
+) -> Response:
+    """Up to 1000 requests, decided in order, each by itself."""
+    key = idempotency_key(key_header)
+    commands: list[RequestPermit | Answer] = []
+    for index, raw in enumerate(body.requests):
+        scope = None
+        if key is not None:
+            scope = scope_of(caller, "POST", "/v1/permits/batch", f"{len(key)}:{key}:{index}")
+        commands.append(_command_of(context, caller, raw, scope))
+    # Only once all are read: what fails in reading one must not leave others granted and unheard.
+    results: list[Answer | asyncio.Future[Answer]] = [
+        command if isinstance(command, Answer) else context.engine.enqueue(command)
+        for command in commands
+    ]
+    answers = [r if isinstance(r, Answer) else await r for r in results]
+    parts = b",".join(_batch_item(answer) for answer in answers)
+    position = max((answer.position for answer in answers), default=0) or context.engine.position
+    tail = b'],"position":"%d"}' % position
+    return Response(b'{"results":[' + parts + tail, media_type="application/json")
+
+
+def _command_of(
+    context: Context, caller: Caller, raw: Any, scope: bytes | None
+) -> RequestPermit | Answer:
+    """The command of one request of a batch, or the 422 or 403 that it gets."""
+    try:
+        body = orjson.dumps(raw)
+    except orjson.JSONEncodeError:
+        return problem_answer("invalid_request", "the request is nested too deeply")
+    return request_of(context, caller, body, scope)
+
+
+def _batch_item(answer: Answer) -> bytes:
+    name = b"permit" if answer.status < 300 else b"problem"
+    return b'{"status":%d,"%b":%b}' % (answer.status, name, answer.body)
+
+
+@router.post("/{permit_id}/redeem", response_model=Permit, responses=documented(404, 409))
+async def redeem(
+    permit_id: Id,
+    body: RedeemRequest,
+    caller: Handler,
+    context: CurrentContext,
+) -> Response:
+    """Right before hand-over: 200 once. The same `attempt` hears its 200 again."""
+    name = known_uuid(permit_id)
+    request = kept_redeem(name, body)
+    command = Redeem(name, body.attempt, caller, DECISION_IDS.next(), request)
+    return answer_response(await context.engine.submit(command))
+
+
+@router.post("/{permit_id}/outcome", response_model=Permit, responses=documented(404, 409))
+async def report_outcome(
+    permit_id: Id,
+    body: OutcomeRequest,
+    caller: Handler,
+    context: CurrentContext,
+    key_header: IdempotencyHeader = None,
+) -> Response:
+    """What became of the mail: by the granting key, or `operate`; in any order, repeated."""
+    command = ReportOutcome(
+        known_uuid(permit_id),
+        body.outcome,
+        caller,
+        body.provider,
+        body.provider_message_id,
+        body.message_id,
+        body.detail,
+    )
+    path = f"/v1/permits/{command.permit_id}/outcome"
+    idempotency = idempotency_of(caller, "POST", path, key_header, body)
+
+    async def work() -> Response:
+        return answer_response(await context.engine.submit(command))
+
+    return await answered_once(context, idempotency, caller, work)
+
+
+@router.get("/{permit_id}", response_model=Permit, responses=documented(404))
+async def get_permit(permit_id: Id, caller: PermitReader, context: CurrentContext) -> Response:
+    """A permit as it stands now."""
+    found = await context.reader.permit(known_uuid(permit_id))
+    if found is None:
+        raise ProblemError("unknown_permit", "there is no such permit")
+    permit, granted, address = found
+    now = await context.now()
+    body = granted | _current(permit, now) | {"to": address}
+    return Response(to_json(body), media_type="application/json")
+
+
+@router.get("", response_model=PermitList, responses=documented())
+async def list_permits(
+    caller: PermitReader,
+    context: CurrentContext,
+    state: Annotated[State | None, Query()] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    cursor: str | None = None,
+) -> Response:
+    """Permits of a state, or all; unsettled ones oldest first, others by id."""
+    after, send_by = decode_cursor(cursor)
+    rows = await context.reader.permits(state, limit + 1, (after, send_by))
+    now = await context.now()
+    page = rows[:limit]
+    following = None
+    if len(rows) > limit:
+        following = encode_cursor(page[-1].permit.permit_id, page[-1].send_by)
+    items = [_current(row.permit, now) for row in page]
+    return Response(to_json({"items": items, "next": following}), media_type="application/json")
+
+
+def _current(permit: PermitState, now: Any) -> dict[str, Any]:
+    """The permit with a lapse that nobody has asked about yet."""
+    body = permit_body(permit)
+    lapsed = permit.lapsed_state(now)
+    if lapsed is not None:
+        body["state"] = str(lapsed)
+    if permit.message_id is not None:
+        body["message_id"] = permit.message_id
+    return body

@@ -1,0 +1,43 @@
+"""What billing and mail providers post: signature first, then facts; nothing is lost (D10)."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from api.contract.webhooks import WebhookAnswer
+from api.http.auth import CurrentContext
+from api.http.problem_responses import answer_response, documented
+from api.http.routes import rejected
+from api.webhooks.answering import answer_webhook
+
+router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"])
+router.include_router(rejected.router)
+_DOCUMENTED = documented(400, 404, 413)
+_PROBLEMS = {status: text for status, text in _DOCUMENTED.items() if status not in (401, 403, 422)}
+
+
+@router.post(
+    "/{provider}",
+    response_model=WebhookAnswer,
+    responses=_PROBLEMS,
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "description": "What the provider posts, byte for byte as it was signed",
+            "content": {
+                "application/json": {"schema": {}},
+                "application/xml": {"schema": {"type": "string"}},
+                "text/plain": {"schema": {"type": "string"}},
+            },
+        }
+    },
+)
+async def take_webhook(provider: str, request: Request, context: CurrentContext) -> Response:
+    """A provider's post: 200 for applied, duplicate and irrelevant alike.
+
+    The provider's signature or Basic credentials stand for a key; without configured credentials
+    there is nothing here (404). A body that cannot be used is kept and alerted on. 503 means that
+    the provider must post it again.
+    """
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    body = await request.body()
+    return answer_response(await answer_webhook(context.intake, provider, headers, body))

@@ -1,0 +1,272 @@
+"""Takes a provider's sent log in: mails that went out past the ledger, and those of its permits."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import islice
+from zoneinfo import ZoneInfo
+
+import orjson
+from psycopg import AsyncConnection
+
+from api.contract.translation import Translator
+from api.imports.sends_log import BadRow, Columns, RawRow, SentMail, sent_mail, told_by
+from api.settings.environment import Settings
+from ledger.application.answers import Answer
+from ledger.application.caller import SYSTEM, Caller
+from ledger.application.commands import ApplyFact
+from ledger.application.engine import Engine, Limits
+from ledger.application.facts.customer_observed import CustomerObserved
+from ledger.application.facts.delivery import Delivery
+from ledger.application.facts.fact import Fact
+from ledger.application.facts.fact_names import fact_name
+from ledger.application.facts.send_observed import SendObserved
+from ledger.application.ports import Loaded, Need
+from ledger.application.world import Identity, Name
+from ledger.domain.identity import Address, customer_known_by
+from ledger.store.log.loading import load_need
+from ledger.store.log.writer import PostgresWriter
+from ledger.store.witness.witness_file import Witness
+
+IMPORTER = Caller(SYSTEM.key_id, "import", frozenset({"facts"}))
+_ROWS_AT_ONCE = 1_000
+_AGGREGATES = 8_192
+"""How many customers, invoices and threads the import keeps in memory."""
+_TRIES = 6
+_FUTURE = timedelta(days=1)
+"""Clocks may be apart; a mail that went out later than this from now is a mistake in the log."""
+
+
+class ImportStopped(Exception):
+    """The store did not answer; what was taken in stays, and is known when it is tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How to read the log: its columns, the zone of times without an offset, which rows to take.
+
+    `source` names the log: a row is known again by it and its id. `only` has the columns that must
+    hold a value for a row to count, such as a status.
+    """
+
+    columns: Columns
+    source: str
+    zone: ZoneInfo | None = None
+    only: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(slots=True)
+class Counts:
+    """What became of the rows."""
+
+    rows: int = 0
+    observed: int = 0
+    settled: int = 0
+    duplicate: int = 0
+    left_out: int = 0
+    bad: int = 0
+
+
+@dataclass(slots=True)
+class Import:
+    """One run: `on_bad(line, why)` hears of each row that is skipped, `on_rows(n)` of progress.
+
+    With `dry_run` everything is looked up and nothing written.
+    """
+
+    settings: Settings
+    conninfo: str
+    reading: Reading
+    on_bad: Callable[[int, str], None]
+    on_rows: Callable[[int], None]
+    dry_run: bool = False
+    counts: Counts = field(default_factory=Counts)
+
+    async def run(self, rows: Iterable[RawRow]) -> Counts:
+        """Take the rows in, a bounded number at a time. Raises ImportStopped, psycopg.Error."""
+        policy = self.settings.policy
+        identity = Identity(self.settings.secret, policy.message_id_domain)
+        witness = Witness(self.settings.witness_path)
+        writer = PostgresWriter(self.conninfo, witness=witness)
+        engine = Engine(writer, policy, identity, Limits(aggregates=_AGGREGATES))
+        connection = await AsyncConnection.connect(
+            self.conninfo, autocommit=True, options="-c timezone=UTC -c jit=off"
+        )
+        await engine.start()
+        try:
+            async with connection:
+                session = _Session(self, connection, engine, identity)
+                for chunk in _chunks(rows):
+                    await session.take(chunk)
+        finally:
+            await engine.stop()
+            await writer.close()
+        return self.counts
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A row with what it tells; `of_permit` says that a permit's mail went out."""
+
+    mail: SentMail
+    facts: list[Fact]
+    of_permit: bool
+
+
+@dataclass(slots=True)
+class _Session:
+    """The open parts of a run."""
+
+    run: Import
+    connection: AsyncConnection[tuple[object, ...]]
+    engine: Engine
+    identity: Identity
+
+    async def take(self, chunk: list[RawRow]) -> None:
+        """Judge the rows of a chunk, and apply what they tell that is not known yet."""
+        mails = [mail for row in chunk if (mail := self._read(row)) is not None]
+        found = await load_need(self.connection, self._needs(mails))
+        permits = set(found.permits)
+        told = {found.names[n] for m in mails for n in self._permit_names(m) if n in found.names}
+        if told - permits:
+            permits |= set((await load_need(self.connection, Need(permits=told))).permits)
+        fresh: list[_Told] = []
+        seen: set[str] = set()
+        for mail in mails:
+            if mail.data.at > found.now + _FUTURE:
+                self._bad(mail.line, "at: the time lies in the future")
+            elif self._fact_name(mail) in found.names or mail.row_id in seen:
+                self.run.counts.duplicate += 1
+            else:
+                seen.add(mail.row_id)
+                fresh.append(self._told(mail, found, permits))
+        if self.run.dry_run:
+            for row in fresh:
+                self._count("applied", row)
+        else:
+            await self._apply(fresh)
+        self.run.counts.rows += len(chunk)
+        self.run.on_rows(self.run.counts.rows)
+
+    def _read(self, row: RawRow) -> SentMail | None:
+        reading, policy = self.run.reading, self.run.settings.policy
+        try:
+            unlike = (told_by(row, column) != value for column, value in reading.only)
+            if row.trouble is None and any(unlike):
+                self.run.counts.left_out += 1
+                return None
+            mail = sent_mail(row, reading.columns, reading.zone)
+        except BadRow as error:
+            self._bad(row.line, str(error))
+            return None
+        if mail.data.stage is not None and policy.stage(mail.data.stage) is None:
+            known = ", ".join(stage.name for stage in policy.stages)
+            self._bad(row.line, f"stage: it is not one of the policy's: {known}")
+            return None
+        return mail
+
+    def _needs(self, mails: list[SentMail]) -> Need:
+        """What the ledger may know of these rows: the row itself, its permit, its address."""
+        need = Need()
+        for mail in mails:
+            need.names.add(self._fact_name(mail))
+            need.names.update(self._permit_names(mail))
+            permit_id = self.identity.permit_of(mail.message_id) if mail.message_id else None
+            if permit_id is not None:
+                need.permits.add(permit_id)
+            if mail.address is not None:
+                need.names.add(("address", self._address(mail.address).fingerprint))
+        return need
+
+    def _told(self, mail: SentMail, found: Loaded, permits: set[str]) -> _Told:
+        """What a row tells: of a permit's mail that it went out, of any other that it was sent."""
+        source, at = self.run.reading.source, mail.data.at
+        permit_id = self.identity.permit_of(mail.message_id) if mail.message_id else None
+        if permit_id not in permits:
+            known = (found.names.get(name) for name in self._permit_names(mail))
+            permit_id = next((p for p in known if p in permits), None)
+        if permit_id is not None:
+            word = Delivery(source, "delivered", mail.provider_id, mail.message_id, permit_id)
+            return _Told(mail, [Fact(word, source, mail.row_id, at)], of_permit=True)
+        facts = []
+        customer_id = mail.data.customer_id
+        if mail.address is not None:
+            address = self._address(mail.address)
+            claimed = found.names.get(("address", address.fingerprint))
+            customer_id = claimed or customer_known_by(address)
+            if claimed is None:
+                facts.append(Fact(CustomerObserved(customer_id, (address,)), source, None, at))
+        data = mail.data
+        sent = SendObserved(
+            customer_id, at, data.invoice_id, data.stage, data.thread_id, data.intent
+        )
+        return _Told(mail, [*facts, Fact(sent, source, mail.row_id, at)], of_permit=False)
+
+    async def _apply(self, fresh: list[_Told]) -> None:
+        """Apply the facts in their order; the last of each row says what became of it."""
+        waiting = fresh
+        for attempt in range(_TRIES):
+            commands = [ApplyFact(fact, IMPORTER) for row in waiting for fact in row.facts]
+            answers = iter(await self.engine.submit_all(commands))
+            again: list[_Told] = []
+            for row in waiting:
+                last = [next(answers) for _ in row.facts][-1]
+                if last.status >= 500:
+                    again.append(row)
+                else:
+                    self._note(row, last)
+            if not again:
+                return
+            waiting = again
+            await asyncio.sleep(min(2**attempt, 10))
+        raise ImportStopped(
+            f"the store does not answer; {self.run.counts.rows} rows were taken in. Run the same "
+            "command again: it goes on where it stopped"
+        )
+
+    def _note(self, row: _Told, answer: Answer) -> None:
+        if answer.result == "rejected" or answer.status >= 400:
+            detail = orjson.loads(answer.body).get("detail")
+            self._bad(row.mail.line, str(detail or "the ledger refused it"))
+        else:
+            self._count(answer.result, row)
+
+    def _count(self, result: str, row: _Told) -> None:
+        counts = self.run.counts
+        if result == "duplicate":
+            counts.duplicate += 1
+        elif row.of_permit:
+            counts.settled += 1
+        else:
+            counts.observed += 1
+
+    def _bad(self, line: int, why: str) -> None:
+        self.run.counts.bad += 1
+        self.run.on_bad(line, why)
+
+    def _fact_name(self, mail: SentMail) -> Name:
+        fact = Fact(_of_nobody(mail), self.run.reading.source, mail.row_id)
+        return "fact", fact_name(fact)
+
+    @staticmethod
+    def _permit_names(mail: SentMail) -> list[Name]:
+        names: list[Name] = []
+        if mail.message_id is not None:
+            names.append(("sent_message", mail.message_id))
+        if mail.provider_id is not None:
+            names.append(("provider_message", mail.provider_id))
+        return names
+
+    def _address(self, text: str) -> Address:
+        return Translator(self.identity).address(text)
+
+
+def _of_nobody(mail: SentMail) -> SendObserved:
+    return SendObserved(mail.data.customer_id, mail.data.at)
+
+
+def _chunks(rows: Iterable[RawRow]) -> Iterator[list[RawRow]]:
+    remaining = iter(rows)
+    while chunk := list(islice(remaining, _ROWS_AT_ONCE)):
+        yield chunk

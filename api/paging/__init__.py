@@ -1,0 +1,1 @@
+"""Paging: alerts become messages and reach every target at least once."""

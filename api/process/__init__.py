@@ -1,0 +1,1 @@
+"""One process: its parts are put together, started and stopped here and nowhere else."""

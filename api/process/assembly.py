@@ -1,0 +1,112 @@
+"""Puts one process together: its parts are made, started in order, and stopped in order."""
+
+import gc
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from starlette.types import ASGIApp
+
+from api.claims.claimed_customers import ClaimedCustomers
+from api.contract.translation import Translator
+from api.http.app import build_http
+from api.http.context import Context
+from api.http.key_ring import KeyRing
+from api.paging.pager import Pager
+from api.running.recent_time import RecentTime
+from api.running.supervision import Supervisor
+from api.settings.environment import Settings
+from api.upkeep.lag_alert import lag_alert
+from api.upkeep.sweeper import sweep
+from api.upkeep.witness_watch import watch
+from api.webhooks.intake import Intake
+from api.webhooks.refresh.refresher import Refresher
+from ledger.application.engine import Engine, Limits
+from ledger.application.world import Identity
+from ledger.store.connections import Connections
+from ledger.store.log.reader import LedgerReader
+from ledger.store.log.writer import PostgresWriter
+from ledger.store.twins import Twins
+from ledger.store.witness.witness_file import Witness
+from projections.projector import Projector
+from projections.rebuild import rebuild_outdated
+
+
+def build_app(settings: Settings, conninfo: str, test_clock: bool) -> ASGIApp:
+    """The whole service as one ASGI application on this database."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        supervisor = Supervisor()
+        context = build_context(settings, conninfo, test_clock, supervisor)
+        app.state.context = context
+        await context.connections.open()
+        await context.engine.start()
+        context.engine.on_commit(context.projector.wake)
+        await context.projector.start()
+        supervisor.start("read models", lambda: rebuild_outdated(conninfo, settings.policy))
+        supervisor.start("pager", context.pager.run)
+        supervisor.start("sweeper", lambda: sweep(context))
+        supervisor.start("witness", lambda: watch(context))
+        supervisor.start("refresher", context.refresher.run)
+        tune_garbage_collector()
+        try:
+            yield
+        finally:
+            context.draining = True
+            await context.engine.stop()
+            await context.projector.stop()
+            await context.pager.stop()
+            await supervisor.stop()
+            context.intake.certificates.close()
+            await context.connections.close()
+            await context.close()
+
+    return build_http(lifespan, settings.max_body)
+
+
+def build_context(
+    settings: Settings, conninfo: str, test_clock: bool, supervisor: Supervisor
+) -> Context:
+    """The parts of one process, not started yet."""
+    policy = settings.policy
+    identity = Identity(settings.secret, policy.message_id_domain)
+    connections = Connections(conninfo)
+    writer = PostgresWriter(conninfo, witness=Witness(settings.witness_path))
+    engine = Engine(writer, policy, identity, Limits(queue=settings.max_waiting))
+    reader, translator = LedgerReader(connections), Translator(identity)
+    pager = Pager(conninfo, settings.alert_urls, policy)
+    time = RecentTime(reader.now, always_read=test_clock)
+    intake = Intake(settings.webhooks, engine, translator, connections, time, pager.wake)
+    return Context(
+        settings=settings,
+        policy=policy,
+        identity=identity,
+        translator=translator,
+        engine=engine,
+        writer=writer,
+        connections=connections,
+        reader=reader,
+        projector=Projector(conninfo, alert=lag_alert(connections)),
+        pager=pager,
+        keys=KeyRing(connections),
+        supervisor=supervisor,
+        intake=intake,
+        refresher=Refresher(intake, connections, settings.apis, policy),
+        twins=Twins(conninfo),
+        claimed=ClaimedCustomers(),
+        read_wait=settings.read_wait,
+        witness_path=settings.witness_path,
+        test_clock=test_clock,
+        conninfo=conninfo,
+    )
+
+
+def tune_garbage_collector() -> None:
+    """Keep the cyclic collector off the hot path: the cache is large and holds no cycles (D4).
+
+    The middle generation is looked through often, while it is small: every caller waits meanwhile.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(5_000, 4, 1_000)

@@ -1,0 +1,61 @@
+"""Structured logs: one JSON object a line, without addresses, bodies or keys (D18)."""
+
+import json
+import logging
+import logging.config
+import re
+from typing import Any
+
+_ADDRESS = re.compile(r"[^\s<>\"',;:()\[\]]+@[^\s<>\"',;:()\[\]]+")
+_MACHINE_FIELDS = ("decision_id", "permit_id", "provider", "position")
+
+
+class JsonFormatter(logging.Formatter):
+    """A record as one JSON object; whatever looks like an address is taken out."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line for a record."""
+        line: dict[str, Any] = {
+            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": scrub(record.getMessage()),
+        }
+        for name in _MACHINE_FIELDS:
+            if hasattr(record, name):
+                line[name] = getattr(record, name)
+        if record.exc_info:
+            line["exception"] = scrub(self.formatException(record.exc_info))
+        return json.dumps(line, ensure_ascii=False)
+
+
+def scrub(text: str) -> str:
+    """The text without anything that looks like an address."""
+    return _ADDRESS.sub("[address]", text)
+
+
+def log_config() -> dict[str, Any]:
+    """The logging of the whole process, the server's included."""
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"json": {"()": "api.process.logs.JsonFormatter"}},
+        "handlers": {
+            "stderr": {
+                "class": "logging.StreamHandler",
+                "formatter": "json",
+                "stream": "ext://sys.stderr",
+            }
+        },
+        "root": {"handlers": ["stderr"], "level": "WARNING"},
+        "loggers": {
+            "ledger": {"level": "INFO"},
+            "uvicorn": {"level": "WARNING"},
+            "uvicorn.error": {"level": "WARNING"},
+        },
+    }
+
+
+def configure_logging() -> None:
+    """Log to standard error, one JSON object a line."""
+    logging.config.dictConfig(log_config())

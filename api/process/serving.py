@@ -1,0 +1,282 @@
+"""Starting the service: database, migrations, secret, first key, then the HTTP server (D17)."""
+
+import contextlib
+import json
+import logging
+import os
+import secrets
+import signal
+import socket
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import psycopg
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.supervisors import Multiprocess
+
+from api.paging.targets import targets_of
+from api.process.assembly import build_app
+from api.process.logs import configure_logging, log_config
+from api.settings.environment import Settings, kept_secret, load_settings
+from ledger.store.embedded.server import EmbeddedPostgres
+from ledger.store.keys import SCOPES, insert_first_key
+from ledger.store.migrate import migrate
+from ledger.store.setup import is_fresh, prepare_ledger
+from ledger.store.witness.witness_file import WitnessError, check_witness
+from projections.schema import prepare_projections
+
+_log = logging.getLogger("ledger.serving")
+_HANDED_DOWN = "LEDGER_WORKER_CONNINFO"
+_TEST_CLOCK = "LEDGER_WORKER_TEST_CLOCK"
+_SECRET = "LEDGER_SECRET"
+_WITNESS = "LEDGER_WITNESS"
+_SUPERVISE_SECONDS = 0.5
+_READY_SECONDS = 60.0
+
+
+class CannotListen(Exception):
+    """The address is taken, not this machine's, or not allowed; the message names it."""
+
+
+@dataclass(frozen=True)
+class Started:
+    """A ledger that is ready to be served."""
+
+    conninfo: str
+    test_clock: bool
+    first_key: str | None
+
+
+@contextlib.contextmanager
+def running_store(settings: Settings) -> Iterator[str]:
+    """The conninfo of the database: the one named, else the embedded one, run and watched."""
+    if settings.database_url is not None:
+        yield settings.database_url
+        return
+    embedded = EmbeddedPostgres(settings.data_dir)
+    conninfo = embedded.start()
+    ended = threading.Event()
+    watcher = threading.Thread(target=_watch, args=(embedded, ended), daemon=True)
+    watcher.start()
+    try:
+        yield conninfo
+    finally:
+        ended.set()
+        watcher.join()
+        embedded.stop()
+
+
+def prepare(settings: Settings, conninfo: str, test_clock: datetime | None) -> Started:
+    """Migrate, check the secret, set the clock up, and make the first key of a fresh ledger.
+
+    Raises MigrationError, WrongSecret, RealHistory or WitnessError.
+    """
+    migrate(conninfo)
+    _begin_witness(settings, conninfo)
+    prepare_projections(conninfo, settings.policy)
+    on_test_clock = prepare_ledger(conninfo, settings.secret, settings.policy, test_clock)
+    first_key = None
+    if settings.database_url is None:
+        path = settings.data_dir / "first-key"
+        if is_fresh(conninfo):
+            path.unlink(missing_ok=True)
+            first_key = kept_secret(path, lambda: f"slk_{secrets.token_urlsafe(32)}")
+            with psycopg.connect(conninfo, autocommit=True) as db:
+                insert_first_key(db, first_key, SCOPES)
+        elif path.exists():
+            first_key = path.read_text(encoding="ascii").strip()
+    return Started(conninfo, on_test_clock, first_key)
+
+
+def _begin_witness(settings: Settings, conninfo: str) -> None:
+    """Where no witness was named, a folder that cannot be written to is no reason to stop."""
+    try:
+        check_witness(conninfo, settings.witness_path)
+    except OSError as error:
+        text = f"no witness can be kept at {settings.witness_path} ({error}); set LEDGER_WITNESS"
+        if settings.witness is not None:
+            raise WitnessError(text) from error
+        _log.warning("%s: a database that was restored while this is down goes unnoticed", text)
+
+
+def serve(
+    settings: Settings,
+    host: str,
+    port: int,
+    workers: int,
+    test_clock: datetime | None,
+    say: Callable[[str], None],
+    when_ready: Callable[[str, Started], None] | None = None,
+) -> None:
+    """Run the service until it is told to stop; requests that were taken are answered first.
+
+    Raises CannotListen, PagingError, and what `prepare` and the embedded database raise.
+    """
+    configure_logging()
+    targets_of(settings.alert_urls)
+    with _stopping_in_order(), running_store(settings) as conninfo:
+        started = prepare(settings, conninfo, test_clock)
+        with _listening(host, port) as listener:
+            url = _url(host, listener)
+            ready = threading.Thread(
+                target=_announce, args=(settings, url, started, say, when_ready), daemon=True
+            )
+            ready.start()
+            if workers == 1:
+                app = build_app(settings, conninfo, started.test_clock)
+                uvicorn.Server(server_config(app)).run(sockets=[listener])
+            else:
+                _serve_with_workers(settings, started, listener, workers)
+
+
+@contextlib.contextmanager
+def _stopping_in_order() -> Iterator[None]:
+    """SIGTERM and Ctrl-C leave by the way of every `finally`: the embedded database is stopped.
+
+    uvicorn answers what it has taken, then raises the signal again, which would end the process on
+    the spot and leave the database behind.
+    """
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        for each in before:
+            signal.signal(each, signal.SIG_IGN)
+        raise SystemExit(0)
+
+    before = {each: signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGINT)}
+    for each in before:
+        signal.signal(each, stop)
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def worker_app() -> ASGIApp:
+    """The application of one worker process; the parent handed the database down."""
+    configure_logging()
+    settings = replace(load_settings(), database_url=os.environ[_HANDED_DOWN])
+    return build_app(settings, os.environ[_HANDED_DOWN], os.environ[_TEST_CLOCK] == "1")
+
+
+def _serve_with_workers(
+    settings: Settings, started: Started, listener: socket.socket, workers: int
+) -> None:
+    os.environ[_HANDED_DOWN] = started.conninfo
+    os.environ[_TEST_CLOCK] = "1" if started.test_clock else "0"
+    os.environ[_SECRET] = settings.secret.decode()
+    os.environ[_WITNESS] = str(settings.witness_path)
+    config = server_config("api.process.serving:worker_app", factory=True, workers=workers)
+    Multiprocess(config, sockets=[listener]).run()
+
+
+_MOST_CONNECTIONS = 1_000
+"""Per process; with bodies of at most 1 MiB it bounds what waits to be read. More get a 503."""
+
+
+def server_config(app: Any, factory: bool = False, workers: int = 1) -> uvicorn.Config:
+    """How uvicorn serves the ledger; benchmarks serve what they compare it with alike."""
+    return uvicorn.Config(
+        app,
+        factory=factory,
+        workers=workers,
+        loop="uvloop",
+        http="httptools",
+        access_log=False,
+        log_config=log_config(),
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=30,
+        limit_concurrency=_MOST_CONNECTIONS,
+        timeout_keep_alive=75,
+        backlog=2048,
+        h11_max_incomplete_event_size=64 * 1024,
+    )
+
+
+@contextlib.contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, port))
+            listener.listen(2048)
+        except OSError as error:
+            why = error.strerror or str(error)
+            hint = "; --port names another, 0 takes a free one" if port else ""
+            raise CannotListen(f"cannot listen on {host} port {port}: {why}{hint}") from error
+        listener.set_inheritable(True)
+        yield listener
+    finally:
+        listener.close()
+
+
+def _url(host: str, listener: socket.socket) -> str:
+    port = listener.getsockname()[1]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{shown}:{port}"
+
+
+def _announce(
+    settings: Settings,
+    url: str,
+    started: Started,
+    say: Callable[[str], None],
+    when_ready: Callable[[str, Started], None] | None,
+) -> None:
+    """Once requests are answered: print the URL and key, and write the file for programs."""
+    if not _answers(url):
+        return
+    say(f"send ledger: {url}")
+    if settings.database_url is None:
+        say(f"data (LEDGER_DATA_DIR): {settings.data_dir}")
+    if started.first_key is not None:
+        say(f"key (every scope, redeem optional): {started.first_key}")
+    else:
+        say("keys: make one with `send-ledger keys create NAME --scope send --scope facts`")
+    if started.test_clock:
+        say("test clock: time moves by POST /v1/test-clock only")
+    if settings.announce is not None:
+        write_announcement(settings.announce, url, started.first_key)
+    if when_ready is not None:
+        when_ready(url, started)
+
+
+def write_announcement(path: Path, url: str, key: str | None) -> None:
+    """Write `{"url", "key", "pid"}` whole, readable by its owner alone."""
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump({"url": url, "key": key, "pid": os.getpid()}, file)
+    fresh.replace(path)
+
+
+def _answers(url: str) -> bool:
+    give_up = time.monotonic() + _READY_SECONDS
+    while time.monotonic() < give_up:
+        with (
+            contextlib.suppress(urllib.error.URLError, OSError),
+            urllib.request.urlopen(f"{url}/readyz", timeout=2) as answer,
+        ):
+            if answer.status == 200:
+                return True
+        time.sleep(0.02)
+    return False
+
+
+def _watch(embedded: EmbeddedPostgres, ended: threading.Event) -> None:
+    """Start the embedded database again whenever it is gone."""
+    while not ended.wait(_SUPERVISE_SECONDS):
+        with contextlib.suppress(Exception):
+            embedded.ensure_running()

@@ -1,0 +1,1 @@
+"""Settings: what the environment and ledger.toml say, read once at start-up."""

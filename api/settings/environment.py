@@ -1,0 +1,239 @@
+"""Settings: `LEDGER_*` variables and `ledger.toml`, read once at start-up."""
+
+import hashlib
+import os
+import secrets
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
+
+from api.webhooks.provider import Settings as WebhookSettings
+from api.webhooks.refresh.apis import ApiAccess, BadApiSetting, read_api_access
+from api.webhooks.registry import provider_names
+from ledger.application.statement import UnknownLocale, locale_named
+from ledger.domain.policy import Policy, parse_policy
+
+_WEBHOOK_ENDS = ("SECRET", "MODE", "PREFIX", "REMINDERS")
+
+
+class SettingsError(Exception):
+    """A setting is not valid; the message names it and says what it must be."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the service was started with; times in seconds."""
+
+    data_dir: Path
+    database_url: str | None
+    secret: bytes = field(repr=False)
+    policy: Policy
+    alert_urls: tuple[str, ...] = field(repr=False, default=())
+    webhooks: Mapping[str, WebhookSettings] = field(default_factory=dict)
+    apis: Mapping[str, ApiAccess] = field(default_factory=dict)
+    announce: Path | None = None
+    witness: Path | None = None
+    read_wait: float = 2.0
+    max_body: int = 1024 * 1024
+    max_waiting: int = 4096
+
+    @property
+    def witness_path(self) -> Path:
+        """Where the witness is: LEDGER_WITNESS, else in the data folder, outside the database's.
+
+        A database that is named has a witness of its own, told apart by where it is: another one
+        is no restored copy of it.
+        """
+        if self.witness is not None:
+            return self.witness
+        if self.database_url is None:
+            return self.data_dir / "witness.json"
+        return self.data_dir / f"witness-{_place_of(self.database_url)}.json"
+
+
+def _place_of(database_url: str) -> str:
+    """Which database a URL leads to, without its user and password, as a short name for files."""
+    try:
+        parts = conninfo_to_dict(database_url)
+    except ProgrammingError as error:
+        raise SettingsError(
+            "LEDGER_DATABASE_URL is not a PostgreSQL URL; "
+            "one is written postgresql://user@host:5432/database"
+        ) from error
+    place = "\0".join(str(parts.get(name) or "") for name in ("host", "port", "dbname"))
+    return hashlib.sha256(place.encode()).hexdigest()[:12]
+
+
+def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
+    """The settings from the environment and the file that LEDGER_CONFIG names.
+
+    The default file is `ledger.toml` in the working folder. Raises SettingsError or PolicyError.
+    """
+    env = os.environ if environ is None else environ
+    config = _config_file(env)
+    data_dir = Path(env.get("LEDGER_DATA_DIR") or default_data_dir()).expanduser()
+    witness = env.get("LEDGER_WITNESS")
+    return Settings(
+        data_dir=data_dir,
+        database_url=_database_url(env),
+        secret=_secret(env, data_dir),
+        policy=_policy(env, config),
+        alert_urls=tuple((env.get("LEDGER_ALERT_URLS") or "").replace(",", " ").split()),
+        webhooks=_webhooks(env),
+        apis=_apis(env),
+        announce=_announce(env),
+        witness=Path(witness) if witness else None,
+    )
+
+
+def _database_url(env: Mapping[str, str]) -> str | None:
+    url = env.get("LEDGER_DATABASE_URL")
+    if not url:
+        return None
+    _place_of(url)
+    return url
+
+
+def _announce(env: Mapping[str, str]) -> Path | None:
+    """The file to write once requests are answered; its folder is there from the start."""
+    name = env.get("LEDGER_ANNOUNCE")
+    if not name:
+        return None
+    path = Path(name)
+    if not path.parent.is_dir():
+        raise SettingsError(f"LEDGER_ANNOUNCE: there is no folder {path.parent}")
+    return path
+
+
+def default_data_dir() -> str:
+    """Where the embedded ledger lives: a system folder for root, else the user's data folder."""
+    if os.geteuid() == 0:
+        return "/var/lib/send-ledger/ledger"
+    base = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return f"{base}/send-ledger"
+
+
+def _config_file(env: Mapping[str, str]) -> dict[str, Any]:
+    named = env.get("LEDGER_CONFIG")
+    path = Path(named or "ledger.toml")
+    if not path.exists():
+        if named:
+            raise SettingsError(f"LEDGER_CONFIG names {path}, which does not exist")
+        return {}
+    try:
+        config = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"{path} cannot be read: {error}") from error
+    unknown = set(config) - {"policy"}
+    if unknown:
+        raise SettingsError(f"{path}: unknown tables {sorted(unknown)}; known is [policy]")
+    return config
+
+
+def _policy(env: Mapping[str, str], config: dict[str, Any]) -> Policy:
+    policy = parse_policy(_policy_table(env, config))
+    try:
+        locale_named(policy.locale)
+    except UnknownLocale as error:
+        raise SettingsError(f"policy.locale: {error}") from error
+    return policy
+
+
+def _policy_table(env: Mapping[str, str], config: dict[str, Any]) -> dict[str, Any]:
+    """The `[policy]` table; `LEDGER_TIME_ZONE` and `LEDGER_MESSAGE_ID_DOMAIN` override it."""
+    table: dict[str, Any] = dict(config.get("policy", {}))
+    for name in ("time_zone", "message_id_domain"):
+        value = env.get(f"LEDGER_{name.upper()}")
+        if value:
+            table[name] = value
+    return table
+
+
+def _secret(env: Mapping[str, str], data_dir: Path) -> bytes:
+    """LEDGER_SECRET, or a 0600 file in the data folder, outside the database's own (D18)."""
+    given = env.get("LEDGER_SECRET")
+    if given:
+        if len(given) < 16:
+            raise SettingsError("LEDGER_SECRET needs at least 16 characters")
+        return given.encode()
+    path = data_dir / "secret"
+    try:
+        return kept_secret(path, lambda: secrets.token_hex(32)).encode()
+    except OSError as error:
+        raise SettingsError(
+            f"LEDGER_SECRET is not set and {path} cannot be used: {error}"
+        ) from error
+
+
+def kept_secret(path: Path, make: Any) -> str:
+    """The text of a 0600 file, made by `make()` if it is not there. Raises OSError."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(make())
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(fresh, path)
+        except FileExistsError:
+            pass
+        finally:
+            fresh.unlink()
+    return path.read_text(encoding="ascii").strip()
+
+
+def _apis(env: Mapping[str, str]) -> dict[str, ApiAccess]:
+    """The providers' APIs that may be asked."""
+    try:
+        return read_api_access(env)
+    except BadApiSetting as error:
+        raise SettingsError(str(error)) from None
+
+
+def _webhooks(env: Mapping[str, str]) -> dict[str, WebhookSettings]:
+    """The endpoints that have credentials; all others answer 404."""
+    _check_webhook_names(env)
+    found: dict[str, WebhookSettings] = {}
+    for name in provider_names():
+        prefix = f"LEDGER_WEBHOOK_{name.upper()}_"
+        given = tuple(s.strip() for s in env.get(prefix + "SECRET", "").split(",") if s.strip())
+        if not given:
+            continue
+        mode = env.get(prefix + "MODE", "live")
+        if mode not in ("live", "test"):
+            raise SettingsError(f"{prefix}MODE must be live or test")
+        reminders = env.get(prefix + "REMINDERS", "on")
+        if reminders not in ("on", "off"):
+            raise SettingsError(f"{prefix}REMINDERS must be on or off")
+        own = env.get(prefix + "PREFIX", "")
+        if len(own) > 64 or not own.isprintable():
+            raise SettingsError(f"{prefix}PREFIX has at most 64 printable characters")
+        found[name] = WebhookSettings(
+            secrets=given,
+            source="/".join(filter(None, (name, mode if mode == "test" else "", own))),
+            mode=mode,
+            prefix=own,
+            reminders=reminders == "on",
+        )
+    return found
+
+
+def _check_webhook_names(env: Mapping[str, str]) -> None:
+    """A misspelt setting would leave its endpoint answering 404, or a mode at its default."""
+    known = {
+        f"LEDGER_WEBHOOK_{name.upper()}_{end}" for name in provider_names() for end in _WEBHOOK_ENDS
+    }
+    for name in sorted(env):
+        if name.startswith("LEDGER_WEBHOOK_") and name not in known:
+            providers = ", ".join(provider.upper() for provider in provider_names())
+            raise SettingsError(
+                f"{name} is not a setting: one is LEDGER_WEBHOOK_<PROVIDER>_ and then "
+                f"{', '.join(_WEBHOOK_ENDS)}; the providers are {providers}"
+            )

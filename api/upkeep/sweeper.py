@@ -1,0 +1,78 @@
+"""The sweeper: makes lapses visible, watches unknown outcomes, and clears what is too old (D6)."""
+
+import asyncio
+
+from api.running.parts import Parts
+from ledger.application.commands import Lapse
+from ledger.application.effects import Alert
+from ledger.application.ports import StoreUnavailable
+from ledger.store.alerts.alerting import raise_alert
+from ledger.store.statements import statement
+from ledger.store.webhooks.rejected import clear_old_rejected
+
+PERIOD = 1.0
+"""Seconds between two sweeps."""
+_MOST_AT_ONCE = 200
+_MOST_ROUNDS = 20
+_HOUSEKEEPING_EVERY = 600
+
+
+async def sweep(parts: Parts) -> None:
+    """Sweep once a second, for ever; the lapse itself is decided under the writer lock."""
+    rounds = 0
+    while True:
+        await asyncio.sleep(PERIOD)
+        try:
+            await let_lapse(parts)
+            await watch_unknown(parts)
+            if rounds % _HOUSEKEEPING_EVERY == 0:
+                await _clear_old(parts)
+            rounds += 1
+        except StoreUnavailable:
+            continue
+
+
+async def let_lapse(parts: Parts) -> None:
+    """Let the permits lapse whose time is up: before a read too, so that it tells what is now.
+
+    Where the store does not answer they are left to the next sweep.
+    """
+    for _ in range(_MOST_ROUNDS):
+        async with parts.connections.use() as connection:
+            values = {"limit": _MOST_AT_ONCE}
+            cursor = await connection.execute(statement("permits", "lapsed"), values)
+            due = [row[0] for row in await cursor.fetchall()]
+        answers = await parts.engine.submit_all([Lapse(permit_id) for permit_id in due])
+        if len(due) < _MOST_AT_ONCE or any(answer.status >= 500 for answer in answers):
+            return
+
+
+async def watch_unknown(parts: Parts) -> None:
+    """Page once per oldest unknown permit that nobody settled in time."""
+    minutes = parts.policy.unknown_alert_minutes
+    async with parts.connections.use() as connection:
+        cursor = await connection.execute(
+            statement("permits", "long_unknown"), {"minutes": minutes}
+        )
+        row = await cursor.fetchone()
+        if row is None or not row[0]:
+            return
+        count, since, permit_id, customer_id = row
+        summary = (
+            f"{count} permits have an unknown outcome; the oldest, {permit_id}, "
+            f"since {since.isoformat()}"
+        )
+        key = f"permit_unknown:{permit_id}"
+        await raise_alert(connection, Alert("permit_unknown", key, summary, customer_id, permit_id))
+
+
+async def _clear_old(parts: Parts) -> None:
+    """Forget Idempotency-Keys and kept webhook bodies that are older than the policy keeps them."""
+    async with parts.connections.use() as connection:
+        await connection.execute(
+            statement("permits", "clear_idempotency"),
+            {"days": parts.policy.idempotency_days, "limit": 50_000},
+        )
+        for _ in range(_MOST_ROUNDS):
+            if not await clear_old_rejected(connection, parts.policy.rejected_body_days):
+                return

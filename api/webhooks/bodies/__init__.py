@@ -1,0 +1,1 @@
+"""Reading what providers post: strict JSON and XML, records, times, mails and invoices."""

@@ -1,0 +1,108 @@
+"""Facts about invoices and customers, built the same way for every billing provider."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from api.webhooks.bodies.moments import rfc3339, utc_date
+from api.webhooks.bodies.record import checked_text, usable_address
+from api.webhooks.provider import Fact, Rejected, Settings, Translation
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What a billing system says of one invoice at one moment; amounts in minor units.
+
+    `due` None clears the due date; `issued` None leaves the issue date as it was. `version` is the
+    provider's own, where it has one.
+    """
+
+    invoice_id: str
+    customer_id: str | None
+    email: str | None
+    currency: str
+    total: int
+    amount_remaining: int
+    status: str
+    due: datetime | None
+    issued: datetime | None
+    observed: datetime
+    version: int | None = None
+
+
+@dataclass(frozen=True)
+class Event:
+    """The provider's event that facts come from: its id, the facts' source, the settings."""
+
+    id: str
+    source: str
+    settings: Settings
+
+    def fact(
+        self, kind: str, time: datetime | None, data: Mapping[str, object], part: str = ""
+    ) -> Fact:
+        """A fact of this event. `part` tells several facts of one event apart in their ids."""
+        id = checked_text(f"{self.id}:{part}" if part else self.id, "the event's id")
+        return Fact(id, self.source, kind, time, dict(data))
+
+    def own(self, id: str) -> str:
+        """An invoice's or customer's id with the configured prefix. Raises Unusable if too long."""
+        return checked_text(self.settings.prefix + id, "an id with its prefix")
+
+    def observed(self, snapshot: Snapshot) -> Translation:
+        """The snapshot as `invoice.observed`.
+
+        Without a customer id the customer is known by address (design D9); with neither, nobody
+        can be mailed and it is rejected. An address that is none is left out and reported, because
+        the balance beside it still counts.
+        """
+        address = snapshot.email if snapshot.email and usable_address(snapshot.email) else None
+        rejected: tuple[Rejected, ...] = ()
+        if snapshot.email and not address:
+            rejected = (Rejected("unusable_address", "the invoice's address is not one"),)
+        if snapshot.customer_id is None and address is None:
+            nobody = Rejected("invoice_without_customer", "it names neither customer nor address")
+            return Translation(rejected=(*rejected, nobody))
+        data: dict[str, object] = {
+            "invoice_id": self.own(snapshot.invoice_id),
+            "currency": snapshot.currency,
+            "total": snapshot.total,
+            "amount_remaining": snapshot.amount_remaining,
+            "status": snapshot.status,
+            "due_on": utc_date(snapshot.due) if snapshot.due else None,
+            "observed_at": rfc3339(snapshot.observed),
+        }
+        if snapshot.customer_id is not None:
+            data["customer_id"] = self.own(snapshot.customer_id)
+        if address is not None:
+            data["email"] = address
+        if snapshot.issued is not None:
+            data["issued_on"] = utc_date(snapshot.issued)
+        if snapshot.version is not None:
+            data["version"] = snapshot.version
+        fact = self.fact("invoice.observed", snapshot.observed, data)
+        return Translation(facts=(fact,), rejected=rejected)
+
+    def customer(self, customer_id: str, email: str | None, time: datetime) -> Translation:
+        """A customer's address as `customer.observed`; ignored where there is no address."""
+        if not email:
+            return Translation(ignored="customer_without_address")
+        if not usable_address(email):
+            return Translation(
+                rejected=(Rejected("unusable_address", "the customer's address is not one"),)
+            )
+        data = {"customer_id": self.own(customer_id), "emails": [email]}
+        return Translation(facts=(self.fact("customer.observed", time, data),))
+
+    def reminded(self, customer_id: str, invoice_id: str, time: datetime) -> Fact:
+        """A reminder that the provider mailed by itself, as `send.observed`.
+
+        The provider knows nothing of our stages, so none is named: the mail counts for the highest
+        stage that was reached by then.
+        """
+        data = {
+            "customer_id": self.own(customer_id),
+            "invoice_id": self.own(invoice_id),
+            "at": rfc3339(time),
+        }
+        return self.fact("send.observed", time, data, "reminder")

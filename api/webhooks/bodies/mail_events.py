@@ -1,0 +1,112 @@
+"""Facts about mails, built the same way for every mail provider: deliveries and messages."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from email.utils import parseaddr
+
+from api.webhooks.bodies.moments import rfc3339
+from api.webhooks.bodies.record import LONGEST_ID, checked_text, usable_address
+from api.webhooks.bodies.unusable import Unusable
+from api.webhooks.provider import Fact, Rejected, Settings, Translation
+
+LOOP_HEADERS = frozenset(
+    """auto-submitted content-type feedback-id list-id list-unsubscribe message-id precedence
+    x-auto-response-suppress x-autorespond x-autoreply x-failed-recipients""".split()
+)
+"""Headers by which mail written by a machine is known (RFC 3834); no others are passed on."""
+
+
+def delivery(
+    settings: Settings,
+    provider: str,
+    id: str,
+    event: str,
+    time: datetime,
+    *,
+    provider_message_id: str | None = None,
+    message_id: str | None = None,
+) -> Translation:
+    """A delivery report: `event` is `delivered`, `bounced` or `complained`; no address is in it."""
+    data: dict[str, object] = {"provider": provider, "event": event}
+    if provider_message_id:
+        data["provider_message_id"] = provider_message_id
+    if message_id:
+        data["message_id"] = message_id
+    if len(data) == 2:
+        raise Unusable("missing_field", "the delivery report names no message")
+    id = checked_text(id, "the event's id")
+    return Translation(facts=(Fact(id, settings.source, "delivery", time, data),))
+
+
+def not_delivered(reason: str) -> Translation:
+    """A mail that the provider gave up on without saying that its address is bad."""
+    return Translation(rejected=(Rejected("delivery_failed", reason),))
+
+
+def message(
+    settings: Settings,
+    id: str,
+    *,
+    thread_id: str,
+    message_id: str,
+    direction: str,
+    sender: str,
+    recipient: str | None,
+    time: datetime,
+    references: Sequence[str] = (),
+    headers: Mapping[str, str] | None = None,
+    return_path: str | None = None,
+) -> Translation:
+    """A message of a thread as `thread.message`; names beside the addresses are dropped."""
+    data: dict[str, object] = {
+        "thread_id": thread_id,
+        "message_id": message_id,
+        "direction": direction,
+        "from": bare_address(sender, "the sender"),
+        "at": rfc3339(time),
+    }
+    if recipient:
+        data["to"] = bare_address(recipient, "the recipient")
+    known = {name: one_line(text) for name, text in (headers or {}).items() if name in LOOP_HEADERS}
+    if references:
+        data["references"] = list(references)
+    if known:
+        data["headers"] = known
+    if return_path is not None:
+        data["return_path"] = one_line(return_path)
+    id = checked_text(id, "the event's id")
+    return Translation(facts=(Fact(id, settings.source, "thread.message", time, data),))
+
+
+def bare_address(text: str, where: str) -> str:
+    """The address in `Name <address>`. Raises Unusable where there is none."""
+    address = parseaddr(text)[1]
+    if not usable_address(address):
+        raise Unusable("unusable_address", f"{where} is not an address")
+    return address
+
+
+def one_line(text: str) -> str:
+    """A header's value unfolded to one line of at most 255 characters without control characters.
+
+    Cutting it is harmless: what marks a mail as automatic stands at the beginning.
+    """
+    printable = "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
+    return printable[:LONGEST_ID]
+
+
+def bracketed(message_id: str) -> str:
+    """A Message-ID in angle brackets, as mail carries it (RFC 5322)."""
+    return message_id if message_id.startswith("<") else f"<{message_id}>"
+
+
+def merged(translations: Iterable[Translation]) -> Translation:
+    """Several translations as one; the first reason for ignoring stands for all."""
+    parts = list(translations)
+    ignored = next((part.ignored for part in parts if part.ignored), None)
+    return Translation(
+        facts=tuple(fact for part in parts for fact in part.facts),
+        ignored=ignored,
+        rejected=tuple(rejected for part in parts for rejected in part.rejected),
+        refresh=tuple(refresh for part in parts for refresh in part.refresh),
+    )

@@ -1,0 +1,47 @@
+"""Which thread a mail belongs to, by its headers (RFC 5322, section 3.6.4)."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from api.webhooks.bodies.record import Record, checked_text
+
+_MESSAGE_ID = re.compile(r"<[^<>\s]{1,253}>")
+_MOST_REFERENCES = 100
+
+
+@dataclass(frozen=True)
+class MailHeaders:
+    """The headers of an inbound mail by lower-case name; of a repeated one the first counts."""
+
+    by_name: Mapping[str, str]
+
+    @classmethod
+    def from_records(cls, records: Iterable[Record], name: str, value: str) -> "MailHeaders":
+        """From a list of objects with the header's name and value under these keys."""
+        by_name: dict[str, str] = {}
+        for record in records:
+            text = record.members.get(value)
+            if isinstance(text, str):
+                by_name.setdefault(record.text(name).lower(), text.strip())
+        return cls(by_name)
+
+    @property
+    def message_id(self) -> str | None:
+        """The mail's own Message-ID in angle brackets, or None."""
+        return next(iter(self._ids("message-id")), None)
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The messages before this one, oldest first: References, then In-Reply-To."""
+        ids = (*self._ids("references"), *self._ids("in-reply-to"))
+        return tuple(dict.fromkeys(ids))[:_MOST_REFERENCES]
+
+    @property
+    def thread_id(self) -> str | None:
+        """The id of the message that began the thread, or the mail's own if it begins one."""
+        return next(iter(self.references), None) or self.message_id
+
+    def _ids(self, name: str) -> list[str]:
+        found = _MESSAGE_ID.findall(self.by_name.get(name, ""))
+        return [checked_text(id, f"the header {name}") for id in found]

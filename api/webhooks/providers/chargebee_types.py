@@ -1,0 +1,82 @@
+"""Chargebee's event types: which are translated, which say nothing new, which could touch money."""
+
+from api.webhooks.providers.event_types import EventTypes
+
+SNAPSHOTS = frozenset(
+    {
+        "dunning_updated",
+        "invoice_deleted",
+        "invoice_generated",
+        "invoice_generated_with_backdating",
+        "invoice_updated",
+        "netd_payment_due_reminder",
+        "payment_due_reminder",
+        "payment_failed",
+        "payment_initiated",
+        "payment_refunded",
+        "payment_succeeded",
+        "pending_invoice_created",
+        "pending_invoice_updated",
+        "refund_initiated",
+        "tax_withheld_deleted",
+        "tax_withheld_recorded",
+        "tax_withheld_refunded",
+    }
+)
+"""They hold a whole invoice; its state counts, whatever the type is called."""
+
+TRANSACTIONS = frozenset({"transaction_created", "transaction_deleted", "transaction_updated"})
+"""They hold a transaction and the invoices that it pays, but no invoice."""
+
+CREDIT_NOTES = frozenset(
+    {
+        "credit_note_created",
+        "credit_note_created_with_backdating",
+        "credit_note_deleted",
+        "credit_note_updated",
+    }
+)
+
+CUSTOMERS = frozenset({"customer_changed", "customer_created"})
+
+REMINDERS = frozenset({"netd_payment_due_reminder", "payment_due_reminder"})
+"""Chargebee's own reminder mails."""
+
+_SAID_BY_OTHERS = frozenset(
+    {
+        "authorization_succeeded",
+        "authorization_voided",
+        "customer_deleted",
+        "payment_intent_created",
+        "payment_intent_updated",
+        "payment_schedule_scheme_created",
+        "payment_schedule_scheme_deleted",
+        "payment_schedules_created",
+        "payment_schedules_updated",
+        "promotional_credits_added",
+        "promotional_credits_deducted",
+        "unbilled_charges_created",
+        "unbilled_charges_deleted",
+        "unbilled_charges_invoiced",
+        "unbilled_charges_voided",
+    }
+)
+"""Known types near money: what they do to an invoice comes as `invoice_generated` or `_updated`."""
+
+_CANNOT_TOUCH_MONEY = frozenset(
+    """add_usages addon alert_status attached_item business_entity card contract_term coupon
+    coupon_codes coupon_set customer_business_entity customer_entitlements customer_moved
+    differential_price entitlement_overrides feature gift hierarchy item mrr omnichannel order
+    payment_source plan price_variant product purchase quote record_purchase rule sales_order
+    subscription token usage_file variant virtual_bank_account voucher""".split()
+)
+"""Families (beginnings of a type, up to an underscore) without a word on what is owed to us."""
+
+_COULD_TOUCH_MONEY = frozenset(
+    """authorization credit_note customer dispute dunning installment invoice netd payment
+    pending_invoice promotional_credits refund tax_withheld transaction unbilled_charges""".split()
+)
+"""Families in which an unknown type is alerted on. So is any family in neither list."""
+
+OTHER_TYPES = EventTypes("_", _SAID_BY_OTHERS, _CANNOT_TOUCH_MONEY, _COULD_TOUCH_MONEY)
+"""What becomes of all other types, and of types that nobody has seen yet."""

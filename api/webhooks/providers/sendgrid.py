@@ -1,0 +1,103 @@
+"""SendGrid: an ECDSA signature over a list of events, each with an id of its own."""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from functools import partial
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import load_der_public_key
+
+from api.webhooks.bodies.mail_events import bracketed, delivery, merged, not_delivered
+from api.webhooks.bodies.record import Record
+from api.webhooks.bodies.strict_json import read_json
+from api.webhooks.bodies.unusable import Unusable, rejecting
+from api.webhooks.provider import BadSignature, Settings, Translation
+from api.webhooks.signatures.hmac_signature import check_fresh
+from api.webhooks.signatures.strict_base64 import NotBase64, decode_base64
+
+_SIGNATURE = "x-twilio-email-event-webhook-signature"
+_TIMESTAMP = "x-twilio-email-event-webhook-timestamp"
+_RETRIES_END = timedelta(hours=48)
+"""SendGrid tries for a day and has been seen to repeat events over 29 hours."""
+_SERVER_PART = re.compile(r"\.(?:filter|recvd)", re.ASCII)
+_BAD_ADDRESS = frozenset({"bounced address", "invalid", "spam reporting address"})
+
+
+class SendGrid:
+    """https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/event"""
+
+    name = "sendgrid"
+
+    def verify(
+        self, headers: Mapping[str, str], body: bytes, settings: Settings, now: datetime
+    ) -> None:
+        """Check ECDSA-SHA256 over timestamp and body; the secret is the public key (base64 DER)."""
+        timestamp = headers.get(_TIMESTAMP, "")
+        check_fresh(timestamp, now, past=_RETRIES_END)
+        try:
+            signature = decode_base64(headers.get(_SIGNATURE, ""))
+        except NotBase64:
+            raise BadSignature("the signature is malformed") from None
+        message = timestamp.encode() + body
+        if not any(_signed(key, signature, message) for key in settings.secrets):
+            raise BadSignature("the signature does not match")
+
+    def translate(self, headers: Mapping[str, str], body: bytes, settings: Settings) -> Translation:
+        """What each event of the list means; one that is unusable does not stop the others."""
+        return rejecting(lambda: _translate(body, settings))
+
+
+def _signed(public_key: str, signature: bytes, message: bytes) -> bool:
+    try:
+        key = load_der_public_key(decode_base64(public_key.strip()))
+        if not isinstance(key, ec.EllipticCurvePublicKey):
+            return False
+        key.verify(signature, message, ec.ECDSA(SHA256()))
+    except (ValueError, UnsupportedAlgorithm, InvalidSignature):
+        return False
+    return True
+
+
+def _translate(body: bytes, settings: Settings) -> Translation:
+    events = read_json(body)
+    if not isinstance(events, list):
+        raise Unusable("malformed_json", "the body is not a list of events")
+    return merged(rejecting(partial(_event, event, settings)) for event in events)
+
+
+def _event(members: object, settings: Settings) -> Translation:
+    if not isinstance(members, dict):
+        raise Unusable("wrong_type", "an event of the list is not an object")
+    event = Record(members, "event")
+    kind = event.text("event")
+    if kind == "bounce" and event.optional_text("type") == "blocked":
+        return Translation(ignored="temporary_bounce")
+    if kind == "dropped" and (event.optional_text("reason") or "").lower() not in _BAD_ADDRESS:
+        return not_delivered("SendGrid dropped a mail that it had accepted")
+    deliveries = {
+        "delivered": "delivered",
+        "bounce": "bounced",
+        "dropped": "bounced",
+        "spamreport": "complained",
+    }
+    if kind not in deliveries:
+        return Translation(ignored="irrelevant_event")
+    provider_message_id = event.optional_text("sg_message_id")
+    message_id = event.optional_text("smtp-id")
+    return delivery(
+        settings,
+        "sendgrid",
+        event.text("sg_event_id"),
+        deliveries[kind],
+        event.unix("timestamp"),
+        provider_message_id=provider_message_id and _sent_id(provider_message_id),
+        message_id=message_id and bracketed(message_id),
+    )
+
+
+def _sent_id(sg_message_id: str) -> str:
+    """The `X-Message-Id` that the send call answered: the part before the server's name."""
+    return _SERVER_PART.split(sg_message_id, maxsplit=1)[0] or sg_message_id

@@ -1,0 +1,106 @@
+"""Amazon SES over SNS: a signed envelope, and JSON inside its `Message` string."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from api.webhooks.bodies.mail_events import delivery, message, not_delivered
+from api.webhooks.bodies.mail_thread import MailHeaders
+from api.webhooks.bodies.record import Record
+from api.webhooks.bodies.strict_json import read_json_object
+from api.webhooks.bodies.unusable import Unusable, rejecting
+from api.webhooks.provider import BadSignature, Rejected, Settings, Translation
+from api.webhooks.signatures.sns_signature import check_sns_signature
+
+_REPORTS = {
+    "Delivery": ("delivered", "delivery"),
+    "Bounce": ("bounced", "bounce"),
+    "Complaint": ("complained", "complaint"),
+}
+_CONFIRM = Rejected(
+    "subscription_confirmation_needed",
+    "open the SubscribeURL of the kept body to let the SNS topic post here",
+)
+_REMOVED = Rejected("subscription_removed", "the SNS topic's subscription of this endpoint ended")
+
+
+class Ses:
+    """https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html"""
+
+    name = "ses"
+
+    def verify(
+        self, headers: Mapping[str, str], body: bytes, settings: Settings, now: datetime
+    ) -> None:
+        """Check the SNS signature; the secrets are the ARNs of the topics that may post here."""
+        try:
+            envelope = Record(read_json_object(body))
+        except Unusable:
+            raise BadSignature("the body is no SNS message") from None
+        check_sns_signature(envelope, settings.secrets, settings.fetch_certificate, now)
+
+    def translate(self, headers: Mapping[str, str], body: bytes, settings: Settings) -> Translation:
+        """What one message means; a topic that asks to be confirmed is left to a person."""
+        return rejecting(lambda: _translate(body, settings))
+
+
+def _translate(body: bytes, settings: Settings) -> Translation:
+    envelope = Record(read_json_object(body))
+    kind = envelope.text("Type")
+    if kind == "SubscriptionConfirmation":
+        return Translation(rejected=(_CONFIRM,))
+    if kind == "UnsubscribeConfirmation":
+        return Translation(rejected=(_REMOVED,))
+    inner = envelope.members.get("Message")
+    if not isinstance(inner, str):
+        raise Unusable("missing_field", "Message is missing")
+    if not inner.lstrip().startswith("{"):
+        return Translation(ignored="irrelevant_event")
+    return _event(envelope.text("MessageId"), Record(read_json_object(inner), "Message"), settings)
+
+
+def _event(id: str, event: Record, settings: Settings) -> Translation:
+    """SES replaces our Message-ID by its own, so both are given where both are known."""
+    name = "eventType" if event.has("eventType") else "notificationType"
+    kind = event.text(name)
+    if kind == "Received":
+        return _received(id, event, settings)
+    if kind in ("Reject", "Rendering Failure"):
+        return not_delivered("SES could not send a mail that it had accepted")
+    if kind not in _REPORTS:
+        return Translation(ignored="irrelevant_event")
+    meaning, part = _REPORTS[kind]
+    report, mail = event.record(part), event.record("mail")
+    if kind == "Bounce" and report.text("bounceType") == "Transient":
+        return Translation(ignored="temporary_bounce")
+    return delivery(
+        settings,
+        "ses",
+        id,
+        meaning,
+        report.time("timestamp"),
+        provider_message_id=mail.text("messageId"),
+        message_id=mail.optional_record("commonHeaders").optional_text("messageId"),
+    )
+
+
+def _received(id: str, event: Record, settings: Settings) -> Translation:
+    mail = event.record("mail")
+    headers = MailHeaders.from_records(mail.records("headers"), "name", "value")
+    common = mail.optional_record("commonHeaders")
+    message_id = headers.message_id or common.text("messageId")
+    senders, recipients = common.texts("from"), mail.texts("destination")
+    if not senders:
+        raise Unusable("missing_field", f"{common.where('from')} is empty")
+    return message(
+        settings,
+        id,
+        thread_id=headers.thread_id or message_id,
+        message_id=message_id,
+        direction="inbound",
+        sender=senders[0],
+        recipient=recipients[0] if recipients else None,
+        time=mail.time("timestamp"),
+        references=headers.references,
+        headers=headers.by_name,
+        return_path=mail.optional_text("source") or headers.by_name.get("return-path"),
+    )

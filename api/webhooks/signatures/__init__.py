@@ -1,0 +1,1 @@
+"""How providers prove who posted: HMAC, Standard Webhooks, SNS, HTTP Basic."""

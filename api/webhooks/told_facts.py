@@ -1,0 +1,18 @@
+"""What a provider told, as the command's fact: the data is checked as any caller's is."""
+
+from pydantic import ValidationError
+
+from api.contract.facts import FACT_DATA
+from api.contract.problems import first_of, validation_errors
+from api.contract.translation import Translator, fact_of
+from api.webhooks.provider import Fact as WebhookFact
+from ledger.application.facts.fact import Fact
+
+
+def fact_of_webhook(translator: Translator, told: WebhookFact) -> Fact | str:
+    """A provider's fact as the command's; its envelope is ours, its data is checked as any."""
+    try:
+        data = FACT_DATA[told.type].model_validate(told.data)
+    except ValidationError as error:
+        return first_of(validation_errors(error))
+    return fact_of(translator, told.type, data, told.source, told.id, told.time)

@@ -1,0 +1,1 @@
+"""The log: loaded, hashed and written by one writer, in batches."""

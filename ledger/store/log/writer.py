@@ -1,0 +1,395 @@
+"""The writer session on PostgreSQL: one connection that begins, loads, writes and looks again."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from types import TracebackType
+from typing import Any
+
+import orjson
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.pq.abc import PGresult
+
+from ledger.application.clock import decision_time
+from ledger.application.ports import (
+    Batch,
+    CommitUncertain,
+    Head,
+    Loaded,
+    Loss,
+    Need,
+    NotBegun,
+    StoreRefused,
+    StoreUnavailable,
+)
+from ledger.store.hashchain import GENESIS
+from ledger.store.log.encoding import encode_batch
+from ledger.store.log.exchange import Exchange
+from ledger.store.log.loading import load_arguments, read_loaded
+from ledger.store.log.transcoding import read_event
+from ledger.store.statements import statement
+from ledger.store.witness.lost_history import OtherLedger, compare
+from ledger.store.witness.witness_file import START, Mark, Witness, WitnessError
+
+_log = logging.getLogger("ledger.store")
+_REFUSED = (
+    psycopg.errors.DataError,
+    psycopg.errors.IntegrityError,
+    psycopg.errors.ProgrammingError,
+)
+_STATEMENTS = ("begin", "head", "load", "append", "commit", "rollback")
+_BEGIN = ((b"begin", ()), (b"head", ()))
+_TOO_LONG = (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled, TimeoutError)
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """How long the writer waits, in milliseconds; a silent lock holder must not block for ever."""
+
+    connect: int = 5_000
+    lock: int = 5_000
+    statement: int = 10_000
+    idle_in_transaction: int = 15_000
+    answer: int = 20_000
+
+    @property
+    def options(self) -> str:
+        """The session settings of the writer (design D4).
+
+        Sequential scans are off because a statement that was planned while its table was empty
+        would keep such a plan; every statement here has an index to use.
+        """
+        settings = {
+            "lock_timeout": self.lock,
+            "statement_timeout": self.statement,
+            "idle_in_transaction_session_timeout": self.idle_in_transaction,
+            "synchronous_commit": "on",
+            # With another one the head would be read as it was before the wait for the lock.
+            "default_transaction_isolation": r"read\ committed",
+            "timezone": "UTC",
+            "datestyle": "ISO",
+            "bytea_output": "hex",
+            "enable_seqscan": "off",
+            "jit": "off",
+        }
+        return " ".join(f"-c {name}={value}" for name, value in settings.items())
+
+
+class PostgresWriter:
+    """Implements WriterSession; reconnects by itself at the next `begin` after a failure.
+
+    Without a witness that has a file, a loss is noticed as long as this writer lives.
+    """
+
+    def __init__(
+        self, conninfo: str, timeouts: Timeouts | None = None, witness: Witness | None = None
+    ) -> None:
+        self._conninfo = conninfo
+        self._timeouts = timeouts or Timeouts()
+        self._connection: AsyncConnection[Any] | None = None
+        self._months: set[tuple[int, int]] = set()
+        self._month_seen: tuple[int, int] | None = None
+        self._last_hash = GENESIS
+        self._open = False
+        self._exchange: Exchange | None = None
+        self._witness = witness or Witness()
+        self._head = START
+        self._compared = False
+        self._rewritten = False
+
+    async def begin(self) -> Head:
+        """Start a transaction, take the writer lock, and read head and time after it.
+
+        Tried a second time where the connection had been idle and turned out to be broken. Raises
+        NotBegun: no lock is held then, and no transaction left open.
+        """
+        reused = self._connection is not None and not self._connection.closed
+        try:
+            return await self._begin()
+        except StoreRefused as error:
+            raise NotBegun(str(error)) from error
+        except StoreUnavailable as error:
+            if not reused or isinstance(error.__cause__, _TOO_LONG):
+                raise NotBegun(str(error)) from error
+        try:
+            return await self._begin()
+        except (StoreRefused, StoreUnavailable) as error:
+            raise NotBegun(str(error)) from error
+
+    def anticipate(self) -> bool:
+        """Send off what begins a transaction, before anybody waits for it; was it sent?"""
+        exchange = self._exchange
+        if self._open or exchange is None or exchange.under_way or exchange.connection.closed:
+            return False
+        try:
+            exchange.send(*_BEGIN)
+        except psycopg.Error:
+            exchange.connection.pgconn.finish()
+            return False
+        return True
+
+    async def _begin(self) -> Head:
+        connection = await self._connected()
+        self._open = True
+        try:
+            async with self._answering(self._timeouts.lock + self._timeouts.connect):
+                exchange = self._exchange_on(connection)
+                if not exchange.under_way:
+                    exchange.send(*_BEGIN)
+                _, found = await exchange.answers()
+        except StoreRefused:
+            await self.rollback()
+            raise
+        self._head, read_at, keys_version = _read_head(found)
+        self._last_hash = self._head.hash
+        loss = await self._lost(connection)
+        now = decision_time(read_at, self._head.at)
+        await self._ensure_month(connection, now)
+        # Told once: so not before nothing can fail any more.
+        rewritten, self._rewritten = self._rewritten, False
+        return Head(self._head.position, self._head.hash, now, keys_version, rewritten, loss)
+
+    async def _lost(self, connection: AsyncConnection[Any]) -> Loss | None:
+        """What the witness shows to be gone from the log (D13).
+
+        Compared on each new connection, and whenever the log ends before what was seen.
+        """
+        if self._compared and not self._witness.contradicts(self._head):
+            self._witness.note(self._head)
+            return None
+        self._compared = False
+        try:
+            async with self._answering():
+                found = await compare(connection, self._head, self._witness.testimonies())
+        except (OtherLedger, WitnessError) as error:
+            _log.error("nothing is granted: %s", error)
+            await self.rollback()
+            raise StoreUnavailable(str(error)) from error
+        self._witness.epoch = found.epoch
+        self._rewritten = self._rewritten or found.contradicted
+        if found.loss is None:
+            self._compared = True
+            self._witness.accept(self._head, back=found.contradicted)
+        return found.loss
+
+    async def load(self, need: Need) -> Loaded:
+        """Load what is needed in one statement."""
+        await self._part_written()
+        arguments, names = load_arguments(need)
+        async with self._answering():
+            exchange = self._exchange_on(self._required())
+            exchange.send((b"load", arguments))
+            (found,) = await exchange.answers()
+        text = found.get_value(0, 0)
+        assert text is not None
+        return read_loaded(text, names)
+
+    async def events_since(self, position: int, limit: int) -> Sequence[Any]:
+        """The events after a position, oldest first."""
+        async with self._answering():
+            cursor = await self._required().execute(
+                statement("log", "since"), {"position": position, "limit": limit}
+            )
+            rows = await cursor.fetchall()
+        return [read_event(id_, v, topic, orjson.loads(state)) for id_, v, topic, state in rows]
+
+    async def active_keys(self) -> frozenset[str]:
+        """The ids of the API keys that are not revoked."""
+        async with self._answering():
+            cursor = await self._required().execute(statement("keys", "active"))
+            return frozenset(row[0] for row in await cursor.fetchall())
+
+    async def send_part(self, batch: Batch) -> None:
+        """Send what the batch holds so far, to be written while nobody waits for it."""
+        arguments, self._last_hash = encode_batch(batch, self._last_hash)
+        batch.part_sent()
+        await self._part_written()
+        async with self._answering():
+            exchange = self._exchange_on(self._required())
+            exchange.send((b"append", arguments))
+            await exchange.sent()
+
+    async def _part_written(self) -> None:
+        """Wait for the part that is under way; nothing was committed where it fails."""
+        if self._exchange is not None and self._exchange.under_way:
+            async with self._answering():
+                await self._exchange.answers()
+
+    async def write(self, batch: Batch) -> None:
+        """Write the batch, or what is left of it, and commit: one round trip."""
+        arguments, self._last_hash = encode_batch(batch, self._last_hash)
+        await self._part_written()
+        connection = self._required()
+        try:
+            async with asyncio.timeout(self._timeouts.answer / 1000):
+                exchange = self._exchange_on(connection)
+                exchange.send((b"append", arguments), (b"commit", ()))
+                _, ended = await exchange.answers()
+                if ended.command_status != b"COMMIT":
+                    raise psycopg.OperationalError("the transaction was not committed")
+        except _REFUSED as error:
+            raise StoreRefused(str(error)) from error
+        except (psycopg.errors.QueryCanceled, psycopg.errors.LockNotAvailable) as error:
+            raise StoreUnavailable(str(error)) from error
+        except (psycopg.Error, TimeoutError, OSError) as error:
+            await self._drop()
+            raise CommitUncertain(type(error).__name__) from error
+        self._open = False
+        self._wrote(batch)
+        if self._month_seen is not None:
+            self._months.add(self._month_seen)
+
+    def _wrote(self, batch: Batch) -> None:
+        """The batch is committed: from here on it must be found in the log (D13)."""
+        if batch.events:
+            self._head = Mark(batch.position, self._last_hash, batch.head.now)
+        if self._compared:
+            self._witness.note(self._head)
+        else:
+            self._compared = True
+            self._witness.accept(self._head, back=True)
+
+    async def committed(self, batch: Batch) -> bool:
+        """Under the lock of a new transaction: did that batch commit?"""
+        sought = self._last_hash
+        self._rewritten = (await self.begin()).rewritten
+        async with self._answering():
+            cursor = await self._required().execute(
+                statement("log", "committed"),
+                {
+                    "position": batch.position if batch.events else -1,
+                    "hash": sought,
+                    "decisions": [row.decision_id for row in batch.decisions[:1]],
+                },
+            )
+            row = await cursor.fetchone()
+        return bool(row and row[0])
+
+    async def rollback(self) -> None:
+        """Give the lock up without writing; a connection that cannot is dropped."""
+        if not self._open or self._connection is None:
+            return
+        self._open = False
+        try:
+            await self._part_written()
+        except (StoreUnavailable, StoreRefused) as error:
+            _log.debug("a part of what is taken back had failed: %r", error)
+        if self._connection is None:
+            return
+        try:
+            async with asyncio.timeout(self._timeouts.answer / 1000):
+                exchange = self._exchange_on(self._connection)
+                exchange.send((b"rollback", ()))
+                await exchange.answers()
+        except (psycopg.Error, TimeoutError, OSError):
+            await self._drop()
+
+    async def close(self) -> None:
+        """Close the connection, and bring the witness up to date."""
+        await self._drop()
+        await self._witness.close()
+
+    async def _connected(self) -> AsyncConnection[Any]:
+        if self._connection is not None and not self._connection.closed:
+            return self._connection
+        try:
+            async with asyncio.timeout(self._timeouts.connect / 1000):
+                self._connection = await AsyncConnection.connect(
+                    self._conninfo,
+                    autocommit=True,
+                    prepare_threshold=1,
+                    options=self._timeouts.options,
+                    tcp_user_timeout=self._timeouts.answer,
+                    application_name="send-ledger writer",
+                    client_encoding="UTF8",
+                )
+        except (psycopg.Error, TimeoutError, OSError) as error:
+            raise StoreUnavailable(f"no connection: {type(error).__name__}") from error
+        self._compared = False
+        return self._connection
+
+    def _exchange_on(self, connection: AsyncConnection[Any]) -> Exchange:
+        """The statements of this connection that every batch is made of."""
+        if self._exchange is None or self._exchange.connection is not connection:
+            texts = {name.encode(): statement("log", name).encode() for name in _STATEMENTS}
+            self._exchange = Exchange(connection, texts)
+        return self._exchange
+
+    def _required(self) -> AsyncConnection[Any]:
+        if self._connection is None:
+            raise StoreUnavailable("the connection was lost")
+        return self._connection
+
+    def _answering(self, limit: int | None = None) -> "_Answering":
+        """Turn every failure within the transaction into StoreUnavailable, and start afresh."""
+        return _Answering((limit or self._timeouts.answer) / 1000, self._drop)
+
+    async def _ensure_month(self, connection: AsyncConnection[Any], now: datetime) -> None:
+        """Make the part of the decision log for this month, on demand (design D11).
+
+        It counts as made only once a transaction committed: a rollback takes it away again.
+        """
+        self._month_seen = (now.year, now.month)
+        if self._month_seen in self._months:
+            return
+        try:
+            async with self._answering():
+                await connection.execute(statement("log", "ensure_decision_part"), {"at": now})
+        except StoreRefused:
+            await self.rollback()
+            raise
+
+    async def _drop(self) -> None:
+        connection, self._connection, self._open = self._connection, None, False
+        self._exchange = None
+        self._months.clear()
+        if connection is not None:
+            try:
+                await connection.close()
+            except (psycopg.Error, OSError) as error:
+                _log.debug("closing a broken connection: %r", error)
+
+
+class _Answering:
+    """A class and no generator: every exchange goes through it, and it costs half as much."""
+
+    def __init__(self, seconds: float, drop: Callable[[], Awaitable[None]]) -> None:
+        self._timeout = asyncio.timeout(seconds)
+        self._drop = drop
+
+    async def __aenter__(self) -> None:
+        await self._timeout.__aenter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            await self._timeout.__aexit__(kind, error, trace)
+        except TimeoutError as late:
+            error = late
+        if isinstance(error, _REFUSED):
+            raise StoreRefused(str(error)) from error
+        if isinstance(error, (psycopg.Error, TimeoutError, OSError)):
+            await self._drop()
+            raise StoreUnavailable(f"{type(error).__name__}") from error
+
+
+def _read_head(found: PGresult) -> tuple[Mark, datetime, int]:
+    """The end of the log, the time, and the version of the keys, as text in ISO style and hex."""
+    position, hash_, recorded_at, read_at, keys_version = (
+        value.decode() if (value := found.get_value(0, column)) is not None else None
+        for column in range(5)
+    )
+    assert read_at is not None
+    if position is None or hash_ is None or recorded_at is None:
+        mark = START
+    else:
+        at = datetime.fromisoformat(recorded_at)
+        mark = Mark(int(position), bytes.fromhex(hash_.removeprefix("\\x")), at)
+    return mark, datetime.fromisoformat(read_at), int(keys_version or 0)

@@ -1,0 +1,1 @@
+"""What webhooks leave behind: bodies that could not be used, objects that must be fetched."""

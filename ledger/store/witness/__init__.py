@@ -1,0 +1,1 @@
+"""The witness: proof, kept outside the database, of how far the log had come."""

@@ -1,0 +1,33 @@
+"""A service that is told to stop leaves nothing running: neither itself nor its database."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.mark.parametrize(("stop", "workers"), [(signal.SIGTERM, "2"), (signal.SIGINT, "1")])
+def test_a_ledger_that_is_told_to_stop_stops_its_database(
+    stop: signal.Signals, workers: str, tmp_path: Path
+) -> None:
+    announced, folder = tmp_path / "announced.json", tmp_path / "data"
+    tmp_path.chmod(0o755)
+    env = dict(os.environ) | {"LEDGER_DATA_DIR": str(folder), "LEDGER_ANNOUNCE": str(announced)}
+    with subprocess.Popen(
+        [sys.executable, "-m", "api.cli.main", "serve", "--port", "0", "--workers", workers],
+        cwd=_ROOT,
+        env=env,
+    ) as process:
+        give_up = time.monotonic() + 60
+        while not announced.exists() and time.monotonic() < give_up:
+            time.sleep(0.05)
+        assert (folder / "pgdata" / "postmaster.pid").exists()
+        process.send_signal(stop)
+        assert process.wait(timeout=30) == 0
+    assert not (folder / "pgdata" / "postmaster.pid").exists()

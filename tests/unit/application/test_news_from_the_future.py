@@ -6,8 +6,8 @@ from typing import Any, get_type_hints
 
 import pytest
 
+from ledger.application.commands import ApplyFact
 from ledger.application.facts.registry import FACT_TYPES
-from ledger.application.requests import ApplyFact
 from ledger.domain.balance import MoneyFact, Snapshot, Status
 from ledger.domain.identity import aggregate_id
 from ledger.domain.invoice import Invoice, Standing

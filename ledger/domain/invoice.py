@@ -58,6 +58,7 @@ class Invoice(Aggregate):
         "stages": dict[tuple[int, str], StageRecord],
         "rejections": dict[str, int],
         "notices": SendBook,
+        "attempts": dict[str, tuple[str, ...]],
     }
     """What a snapshot of it holds."""
 
@@ -117,6 +118,12 @@ class Invoice(Aggregate):
         TOPIC: ClassVar[str] = "ledger:Invoice.PaymentFailureNoted"
         event_id: str
         attempt_id: str | None
+
+        def apply(self, aggregate: "Invoice") -> None:
+            if self.attempt_id is not None:
+                named = aggregate.attempts.get(self.event_id, ())
+                if self.attempt_id not in named:
+                    aggregate.attempts[self.event_id] = (*named, self.attempt_id)
 
     class RefundNoted(Event):
         """A refund was reported; it changes no balance (provider pages, contract: Money)."""
@@ -280,6 +287,7 @@ class Invoice(Aggregate):
         self.stages: dict[tuple[int, str], StageRecord] = {}
         self.rejections: dict[str, int] = {}
         self.notices = SendBook()
+        self.attempts: dict[str, tuple[str, ...]] = {}
 
     @property
     def customer_id(self) -> str:

@@ -23,6 +23,7 @@ from ledger.application.facts.invoice_credit import Credited
 from ledger.application.facts.invoice_hold import InvoiceHeld
 from ledger.application.facts.invoice_observed import InvoiceObserved
 from ledger.application.facts.invoice_payment import PaymentMoved
+from ledger.application.facts.payment_failed_reported import PaymentFailed
 from ledger.application.facts.send_observed import SendObserved
 from ledger.application.facts.thread_message import ThreadMessage
 from ledger.application.kinds.apology import ApologyRequest
@@ -45,6 +46,8 @@ INVOICES = st.sampled_from(sorted(ZONES))
 THREADS = st.sampled_from(["thr_1", "thr_2", "thr_3", "thr_4"])
 MESSAGES = st.sampled_from([f"<m{n}@example.com>" for n in range(6)])
 ADDRESSES = st.sampled_from([address("pat@x.example"), address("kim@x.example")])
+EVENTS = st.sampled_from(["e1", "e2", "e3", "e4"])
+ATTEMPTS = st.none() | st.sampled_from(["pi_1", "pi_2"])
 MAILS = st.sampled_from(["pm_1", "pm_2", "pm_3"])
 STAGES = st.sampled_from(["day-3", "day-7", "day-14"])
 SHORT_STEPS = st.sampled_from([timedelta(minutes=m) for m in (1, 5, 9.5, 10, 31)])
@@ -107,11 +110,12 @@ def messages(permits: list[str]) -> st.SearchStrategy[ThreadMessage]:
 
 
 def facts(now: datetime, permits: list[str], number: int) -> st.SearchStrategy[Fact]:
-    """Any fact; a time that is named lies in the past and is never named twice."""
+    """Any fact; a time that is named is never named twice, and one in the future is no time."""
     past = st.sampled_from([1, 30, 300]).map(
         lambda hours: now - timedelta(hours=hours, microseconds=number)
     )
-    when = st.none() | past
+    ahead = st.just(now + timedelta(hours=5, microseconds=number))
+    when = st.one_of(st.none(), st.none(), past, past, past, ahead)
     until = st.none() | st.sampled_from([now + timedelta(hours=1), now + timedelta(days=5)])
     payments = st.builds(
         PaymentMoved,
@@ -137,6 +141,7 @@ def facts(now: datetime, permits: list[str], number: int) -> st.SearchStrategy[F
         messages(permits),
         st.builds(CustomerObserved, CUSTOMERS, emails),
         st.builds(CustomersMerged, CUSTOMERS, CUSTOMERS),
+        st.builds(PaymentFailed, INVOICES, EVENTS, ATTEMPTS),
     ]
     if permits:
         events = st.sampled_from(["delivered", "bounced", "complained"])
@@ -181,20 +186,17 @@ def subjects() -> st.SearchStrategy[PermitSubject]:
     whom = st.none() | CUSTOMERS
     to = st.none() | ADDRESSES
     somebody = st.one_of(st.tuples(CUSTOMERS, to), st.tuples(st.none(), ADDRESSES))
-    events = st.sampled_from(["e1", "e2", "e3", "e4"])
     thread = st.none() | THREADS
     return st.one_of(
         one,
         one,
         several,
-        st.builds(
-            PaymentFailedNotice, INVOICES, events, st.none() | st.sampled_from(["pi_1", "pi_2"])
-        ),
+        st.builds(PaymentFailedNotice, INVOICES, EVENTS, ATTEMPTS),
         st.builds(Reply, THREADS, MESSAGES),
         st.builds(Reply, THREADS, MESSAGES),
         st.builds(
             lambda event, who, thread: Notification("shipped", event, who[0], who[1], thread),
-            events,
+            EVENTS,
             somebody,
             thread,
         ),

@@ -5,8 +5,8 @@ contract. Where it and the ledger differ, one of them is wrong.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from ledger.application.facts.customer_hold import CustomerHeld
@@ -18,6 +18,7 @@ from ledger.application.facts.invoice_credit import Credited
 from ledger.application.facts.invoice_hold import InvoiceHeld
 from ledger.application.facts.invoice_observed import InvoiceObserved
 from ledger.application.facts.invoice_payment import PaymentMoved
+from ledger.application.facts.payment_failed_reported import PaymentFailed
 from ledger.application.facts.send_observed import SendObserved
 from ledger.application.facts.thread_message import ThreadMessage
 from tests.support.model_invoices import LADDER, ModelInvoice
@@ -85,6 +86,7 @@ class Model:
     paused_at: dict[str, int] = field(default_factory=dict)
     recovering: bool = False
     incidents: set[str] = field(default_factory=set)
+    failures: set[tuple[str, str, str]] = field(default_factory=set)
     bound: dict[bytes, tuple[bytes, str, datetime]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -109,6 +111,7 @@ class Model:
         name = (fact.source, fact.fact_id or "")
         if fact.fact_id is not None and name in self.facts:
             return "duplicate"
+        fact = _of_arrival(self.now, fact)
         result = _FACTS[type(fact.data)](self, fact, fact.data)
         if fact.fact_id is not None and result != "rejected":
             self.facts.add(name)
@@ -339,6 +342,21 @@ def deliver(model: Model, permit: ModelPermit, event: str, mail: str | None) -> 
         model.meet(permit.customer).held_addresses.add(permit.address)
 
 
+def _failed(model: Model, fact: Fact, data: PaymentFailed) -> str:
+    if data.attempt_id is not None:
+        model.failures.add((data.invoice_id, data.event_id, data.attempt_id))
+    return "applied"
+
+
+def _of_arrival(now: datetime, fact: Fact) -> Fact:
+    """News from ahead of now names no time."""
+    latest = now + timedelta(minutes=5)
+    data = fact.data
+    if isinstance(data, InvoiceObserved) and data.observed_at and data.observed_at > latest:
+        data = replace(data, observed_at=None)
+    return replace(fact, data=data, time=None if fact.time and fact.time > latest else fact.time)
+
+
 _FACTS: dict[type, Callable[[Model, Fact, Any], str]] = {
     InvoiceObserved: _observed,
     PaymentMoved: _paid,
@@ -350,4 +368,5 @@ _FACTS: dict[type, Callable[[Model, Fact, Any], str]] = {
     ThreadMessage: _message,
     SendObserved: _sent,
     Delivery: _delivered,
+    PaymentFailed: _failed,
 }

@@ -123,6 +123,11 @@ def _payment_failed(
     keys: list[Key] = [("payment-event", name, subject.event_id)]
     if subject.attempt_id is not None:
         keys.append(("payment-attempt", name, subject.attempt_id))
+    for _ in model.failures:
+        for said, event, attempt in model.failures:
+            pair: list[Key] = [("payment-event", name, event), ("payment-attempt", name, attempt)]
+            if said == name and not set(pair).isdisjoint(keys):
+                keys += [key for key in pair if key not in keys]
 
     def obstacle() -> str | None:
         return _money(invoice) or ("on_hold" if invoice.held(model.now) else None)

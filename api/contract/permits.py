@@ -75,6 +75,16 @@ class _AboutInvoices(Asked):
         return self.facts or {}
 
 
+class _AboutSomething(Asked):
+    """What requests for mail about something that happened may hold.
+
+    From `not_after` on it is too late; so it is `policy.too_late_hours` after `happened_at`.
+    """
+
+    happened_at: Instant | None = None
+    not_after: Instant | None = None
+
+
 class ReminderRequest(_AboutInvoices):
     """A reminder for one or more invoices of one customer."""
 
@@ -123,7 +133,7 @@ class ReplyRequest(Asked):
         return self.message
 
 
-class NotificationRequest(Asked):
+class NotificationRequest(_AboutSomething):
     """A notice about one event of the business.
 
     Named together, `to` is an address of `customer_id`: mails to either count in one window.
@@ -143,7 +153,7 @@ class NotificationRequest(Asked):
         return self
 
 
-class DigestRequest(Asked):
+class DigestRequest(_AboutSomething):
     """The digest of an inbox for one day.
 
     Named together, `to` is an address of `customer_id`: mails to either count in one window.
@@ -163,7 +173,7 @@ class DigestRequest(Asked):
         return self
 
 
-class FollowUpRequest(Asked):
+class FollowUpRequest(_AboutSomething):
     """A numbered follow-up in a thread.
 
     A new thread needs a `customer_id` or `to`; named together, the address is the customer's, and
@@ -177,7 +187,7 @@ class FollowUpRequest(Asked):
     to: Email | None = None
 
 
-class MessageRequest(Asked):
+class MessageRequest(_AboutSomething):
     """A message with an intent, once in its thread.
 
     A new thread needs a `customer_id` or `to`; named together, the address is the customer's, and

@@ -1,7 +1,7 @@
 """What is owed on an invoice: the latest snapshot, and the payments and credits later than it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 
@@ -28,7 +28,7 @@ class Snapshot:
     `version` is the provider's own counter where it has one and then orders before the time.
     `includes` names the money facts of the same instant or later that were taken in before it and
     are in its amounts: only a snapshot that is dated by its arrival can tell. `address` is the
-    fingerprint of the address on the invoice.
+    fingerprint of the address on the invoice, `source` who told it last.
     """
 
     customer_id: str
@@ -43,6 +43,7 @@ class Snapshot:
     version: int | None = None
     includes: tuple[str, ...] = ()
     address: str | None = None
+    source: str = field(default="", compare=False)
 
     @property
     def owed(self) -> int:

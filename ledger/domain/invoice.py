@@ -3,14 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from functools import lru_cache
 from typing import Any, ClassVar
-from zoneinfo import ZoneInfo
 
 from eventsourcing.domain import Aggregate
 
 from ledger.domain.balance import MoneyFact, Snapshot, Status, in_flight_until
 from ledger.domain.hold import Hold, HoldBook
+from ledger.domain.local_days import local_day
 from ledger.domain.news import is_ahead
 from ledger.domain.sends import SendBook, SendRecord
 
@@ -297,7 +296,7 @@ class Invoice(Aggregate):
     def local_date(self, now: datetime, default_zone: str) -> date:
         """The calendar date of an instant in the invoice's billing zone."""
         zone = self.snapshot.time_zone if self.snapshot else None
-        return _local_date(now, zone or default_zone)
+        return local_day(now, zone or default_zone)
 
     def days_past_due(self, now: datetime, default_zone: str) -> int | None:
         """Age in calendar days of the billing zone since the cycle's start (D7); None: no age."""
@@ -341,12 +340,6 @@ class Invoice(Aggregate):
             if held.state == "permitted" and held.overtaken is None:
                 self.stages[key] = replace(held, overtaken=why)
         self.notices.overtake(why)
-
-
-@lru_cache(maxsize=256)
-def _local_date(instant: datetime, zone: str) -> date:
-    """A batch asks for the date of one instant again and again, in few zones."""
-    return instant.astimezone(ZoneInfo(zone)).date()
 
 
 def _rung(cycle: int, stage: str) -> str:

@@ -6,6 +6,9 @@ from enum import StrEnum
 
 from ledger.domain.identity import RESERVED_CUSTOMER_PREFIX
 
+OBSERVED = "observed"
+"""The kind of a mail that went out past the ledger."""
+
 
 class State(StrEnum):
     """Where a permit is in its life."""
@@ -96,6 +99,11 @@ class Permit:
     def may_be_out(self) -> bool:
         """May the mail have been handed over? Not before a redeem that had to come first (D6)."""
         return self.redeemed_at is not None or not self.redeem_required
+
+    @property
+    def dunning(self) -> bool:
+        """Does it remind of invoices, by a permit or past the ledger?"""
+        return bool(self.items) or (self.kind == OBSERVED and self.invoice_id is not None)
 
     @property
     def synthetic(self) -> bool:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from ledger.application.effects import Outcome
 from ledger.application.facts.addresses import ensure_customer, note_invoice_address, unite
-from ledger.application.facts.fact import Fact, FactData
+from ledger.application.facts.fact import RIDING, Fact, FactData
 from ledger.application.facts.fact_type import FactType
 from ledger.application.facts.invoices import register_invoice, standing_after
 from ledger.application.facts.unset import UNSET, Unset
@@ -61,7 +61,7 @@ class InvoiceObservedType(FactType[InvoiceObserved]):
                 body={"detail": "the invoice names neither a customer_id nor an email"},
                 invoice_id=data.invoice_id,
             )
-        snapshot = _merged(world, invoice, before, data, customer_id, fact.time)
+        snapshot = _merged(world, invoice, before, data, customer_id, fact)
         outcome = Outcome(result="applied", invoice_id=data.invoice_id, customer_id=customer_id)
         dated_by_arrival = data.observed_at is None and fact.time is None and data.version is None
         if before is not None and not dated_by_arrival and not before.replaced_by(snapshot):
@@ -110,10 +110,10 @@ def _merged(
     before: Snapshot | None,
     data: InvoiceObserved,
     customer_id: str,
-    event_time: datetime | None,
+    fact: Fact,
 ) -> Snapshot:
     """The snapshot with what was left out taken from the one before."""
-    observed_at = data.observed_at or event_time
+    observed_at = data.observed_at or fact.time
     issued_on, due_on, zone = data.issued_on, data.due_on, data.time_zone
     snapshot = Snapshot(
         customer_id=customer_id,
@@ -127,6 +127,7 @@ def _merged(
         time_zone=(before.time_zone if before else None) if isinstance(zone, Unset) else zone,
         version=data.version,
         address=_address(data, before),
+        source="" if fact.source == RIDING else fact.source,
     )
     return snapshot if observed_at is not None else _dated_by_arrival(snapshot, invoice)
 

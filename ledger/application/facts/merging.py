@@ -37,6 +37,7 @@ def merge(
         "held_until": until,
         "indefinite": indefinite,
         "absorbed": tuple(sorted(gone.absorbed)),
+        "reminders": tuple(gone.reminders.values()),
     }
     if not again:
         outcome.change("customer", gone.customer_id, Customer.MergedInto, into=into_id)
@@ -69,5 +70,6 @@ def _copy_of(customer: Customer) -> Customer:
     after.holds = HoldBook(dict(customer.holds.holds))
     after.held_addresses = dict(customer.held_addresses)
     after.apologies = dict(customer.apologies)
+    after.reminders = dict(customer.reminders)
     after.absorbed = set(customer.absorbed)
     return after

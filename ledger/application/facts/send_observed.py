@@ -21,7 +21,7 @@ from ledger.domain import windows
 from ledger.domain.customer import Customer
 from ledger.domain.identity import aggregate_id
 from ledger.domain.invoice import Invoice
-from ledger.domain.permit import Lane, Permit, State
+from ledger.domain.permit import OBSERVED, Lane, Permit, State
 from ledger.domain.policy import Stage
 from ledger.domain.sends import SendRecord
 from ledger.domain.stages import unrecorded_below
@@ -86,7 +86,7 @@ class SendObservedType(FactType[SendObserved]):
         sent_at = min(data.at or world.now, world.now)
         mail = Permit(
             permit_id=str(uuid5(_MINE, name)),
-            kind="observed",
+            kind=OBSERVED,
             lane=Lane.OUTREACH,
             state=State.SENT,
             customer_id=customer_id,

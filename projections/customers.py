@@ -10,7 +10,7 @@ from projections.statements import statement
 
 CUSTOMERS = ReadModel(
     name="customers",
-    version=1,
+    version=2,
     tables=("customers", "mails", "merged"),
     steps=("merges", "owners", "fold", "grants", "outcomes"),
 )

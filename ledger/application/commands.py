@@ -174,6 +174,15 @@ class EnterRecovery:
 
 
 @dataclass(frozen=True, slots=True)
+class NoteFeedSilence:
+    """A source of facts was last heard at `heard_at` (UTC), too long ago."""
+
+    source: str
+    heard_at: datetime
+    caller: Caller = SYSTEM
+
+
+@dataclass(frozen=True, slots=True)
 class TakeLease:
     """Take or renew a job's lease for `ttl_seconds`."""
 
@@ -246,6 +255,7 @@ Command: TypeAlias = (
     | CallResume
     | NoteGuardCheck
     | EnterRecovery
+    | NoteFeedSilence
     | TakeLease
     | GiveUpLease
     | DeclareIncident

@@ -14,6 +14,7 @@ from ledger.application.caller import SYSTEM
 from ledger.application.clock import stopwatch
 from ledger.application.commands import Command, EnterRecovery, is_of_claim
 from ledger.application.counters import Counters
+from ledger.application.heard_feeds import HeardFeeds
 from ledger.application.ports import (
     CommitUncertain,
     Head,
@@ -75,6 +76,7 @@ class Engine:
     ) -> None:
         self.limits = limits or Limits()
         self.counters = Counters()
+        self.heard = HeardFeeds()
         self.position = 0
         self.only_claims_since = 0
         self.keys_version = -1
@@ -286,6 +288,7 @@ class Engine:
             await self._session.rollback()
             raise
         self._committed(work, head, commands)
+        self.heard.note(head.now, commands, results)
         return results
 
     async def _decide(self, work: batch.Work, commands: list[Command]) -> list[Answer]:

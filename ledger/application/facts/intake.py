@@ -6,6 +6,7 @@ from ledger.application.facts.arrival import as_of_arrival, clock_ahead
 from ledger.application.facts.fact import RIDING, Fact
 from ledger.application.facts.fact_names import fact_name
 from ledger.application.facts.registry import FACT_TYPES
+from ledger.application.feeds import note_heard
 from ledger.application.walk import Walk
 from ledger.application.world import World
 
@@ -31,6 +32,12 @@ def apply_fact(world: World, command: ApplyFact) -> Outcome:
     was rolled back is taken in full when it comes again. News from the future is taken as of its
     arrival (design D10).
     """
+    outcome = _take(world, command)
+    note_heard(world, outcome, command.fact.source)
+    return outcome
+
+
+def _take(world: World, command: ApplyFact) -> Outcome:
     fact = command.fact
     if fact.fact_id is not None and world.name("fact", fact_name(fact)) is not None:
         return Outcome(result="duplicate")

@@ -41,6 +41,7 @@ class InvoiceObservedType(FactType[InvoiceObserved]):
     """Snapshots of invoices, in any order."""
 
     data = InvoiceObserved
+    tells_of_money: ClassVar[bool] = True
 
     def load(self, walk: Walk, data: InvoiceObserved) -> None:
         """The invoice, whoever owes it, and whose its address is."""

@@ -32,11 +32,13 @@ CREATE TABLE mails (
     send_by timestamptz NOT NULL,
     state text NOT NULL,
     redeemed_at timestamptz,
-    settled_at timestamptz
+    settled_at timestamptz,
+    dunning boolean NOT NULL DEFAULT false
 ) WITH (fillfactor = 75);
 COMMENT ON TABLE mails IS 'Every permit and every mail that went out past the ledger.';
 COMMENT ON COLUMN mails.owner_id IS 'The customer that it counts for, after merges.';
 COMMENT ON COLUMN mails.observed IS 'It went out without a permit.';
+COMMENT ON COLUMN mails.dunning IS 'It reminded of invoices.';
 CREATE INDEX mails_by_owner ON mails (owner_id, send_by);
 CREATE INDEX mails_by_time ON mails (granted_at);
 

@@ -41,4 +41,6 @@ ON CONFLICT (originator_id) DO UPDATE SET
     rejections = excluded.rejections,
     rungs = excluded.rungs,
     refused_rungs = excluded.refused_rungs,
-    due_at = excluded.due_at
+    due_at = excluded.due_at,
+    observed_at = excluded.observed_at,
+    source = excluded.source

@@ -1,0 +1,33 @@
+"""Feeds: the sources that tell what is owed, and what is decided when one falls silent (D10)."""
+
+from ledger.application.commands import NoteFeedSilence
+from ledger.application.effects import Alert, Change, Outcome
+from ledger.application.world import World
+from ledger.domain.control import CONTROL_ID, Control
+
+
+def note_silence(world: World, command: NoteFeedSilence) -> Outcome:
+    """A source has not been heard for too long: put it on record, and tell a human once."""
+    outcome = Outcome(result="ignored")
+    source = command.source
+    if source in world.control.silent_feeds:
+        return outcome
+    outcome.result = "applied"
+    fields = {"source": source, "heard_at": command.heard_at}
+    outcome.changes.append(Change(CONTROL_ID, Control.FeedFellSilent, fields))
+    outcome.alerts.append(
+        Alert(
+            "feed_silent",
+            f"feed_silent:{source}:{command.heard_at.isoformat()}",
+            f"the source {source} was last heard at {command.heard_at.isoformat()}; "
+            "what customers have paid since may be unknown",
+        )
+    )
+    return outcome
+
+
+def note_heard(world: World, outcome: Outcome, source: str) -> None:
+    """A source told something; one that had fallen silent has ended its silence."""
+    if source in world.control.silent_feeds:
+        change = Change(CONTROL_ID, Control.FeedHeardAgain, {"source": source})
+        outcome.changes.append(change)

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from api.imports.rows import BadRow, UnsettledDate
@@ -15,7 +15,7 @@ _FIRST_EPOCH, _LAST_EPOCH = 946_684_800, 4_102_444_800
 _PER_SECOND = (1, 1_000, 1_000_000, 1_000_000_000)
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d{1,3})?", re.ASCII)
 _COMPACT = re.compile(r"(20\d\d)(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d))?", re.ASCII)
-_EXCEL_EPOCH = datetime(1899, 12, 30)  # noqa: DTZ001
+_EXCEL_EPOCH = datetime.combine(date(1899, 12, 30), time.min)
 """Day 0 of spreadsheets from March 1900 on, on no clock in particular."""
 _EXCEL_DAYS = range(36_526, 73_051)
 
@@ -73,7 +73,7 @@ def _of_formats(text: str, formats: tuple[str, ...]) -> datetime | None:
                 if int(days) in _EXCEL_DAYS:
                     return _EXCEL_EPOCH + timedelta(milliseconds=round(days * 86_400_000))
             else:
-                return datetime.strptime(text, form)
+                return _by_pattern(text, form)
         except (ValueError, OverflowError):
             continue
     return None
@@ -84,7 +84,8 @@ def _of_number(text: str) -> datetime:
     compact = _COMPACT.fullmatch(text)
     if compact is not None:
         try:
-            return datetime(*(int(part) for part in compact.groups(default="0")))  # type: ignore[arg-type]
+            year, month, day, hour, minute, second = map(int, compact.groups(default="0"))
+            return datetime.combine(date(year, month, day), time(hour, minute, second))
         except ValueError:
             pass
     number = float(text)
@@ -115,6 +116,11 @@ def _written(text: str, dates: Dates) -> datetime:
     )
 
 
+def _by_pattern(text: str, pattern: str) -> datetime:
+    """The time by a pattern; where that has no offset, a time on no clock in particular."""
+    return datetime.strptime(text, pattern)  # noqa: DTZ007
+
+
 def check_format(text: str) -> str:
     """A format that can be used. Raises ValueError."""
     if text in (DAY_FIRST, MONTH_FIRST, EXCEL):
@@ -122,7 +128,6 @@ def check_format(text: str) -> str:
     if "%" not in text:
         raise ValueError("it is day-first, month-first, excel, or a pattern such as %d.%m.%Y %H:%M")
     written = datetime(2026, 12, 31, 20, 13, 42, tzinfo=UTC).strftime(text)
-    read = datetime.strptime(written, text)
-    if read.date() != date(2026, 12, 31):
+    if _by_pattern(written, text).date() != date(2026, 12, 31):
         raise ValueError("the pattern has no day, month and year")
     return text

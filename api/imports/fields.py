@@ -17,7 +17,7 @@ class Fields:
 
     def __init__(self, columns: Mapping[str, Any]) -> None:
         self.columns = columns
-        self._by_name = {plain(name): value for name, value in reversed(columns.items())}
+        self._by_name = {plain(name): value for name, value in reversed(list(columns.items()))}
 
     def __contains__(self, path: str) -> bool:
         return self.get(path) is not None

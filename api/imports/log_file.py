@@ -29,10 +29,11 @@ _MARKS = (
 
 
 class LogFile:
-    """A sent log: `opened()` begins it anew, `position` tells how far the raw file is read."""
+    """A sent log: `opened()` begins it anew; `size` and `position` count bytes of the raw file."""
 
     def __init__(self, raw: BinaryIO) -> None:
         self._raw = raw
+        self.size = raw.seek(0, io.SEEK_END)
 
     @property
     def position(self) -> int:

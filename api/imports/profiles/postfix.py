@@ -15,7 +15,7 @@ _FROM = re.compile(r"from=<([^>]*)>")
 _TO = re.compile(r"to=<(?P<to>[^>]*)>, .*?relay=(?P<relay>[^,\s]+).*?\bstatus=(?P<status>[a-z]+)")
 _PROGRAM = re.compile(r"postfix[^/\s]*(?:/\S+)?")
 _ABROAD = frozenset({"smtp", "relay"})
-"""The programs that hand mail to other hosts; local, virtual, lmtp and pipe keep it in the house."""
+"""They hand mail to other hosts; local, virtual, lmtp and pipe keep it in the house."""
 
 
 class Postfix:

@@ -1,4 +1,4 @@
-"""Amazon SES: event destinations and notifications as lines, alone or as SNS and others wrap them."""
+"""Amazon SES: lines of event destinations and notifications, also as SNS and others wrap them."""
 
 from dataclasses import replace
 from typing import Any

@@ -22,7 +22,7 @@ def words(sent: str = "", failed: str = "", other: str = "") -> dict[str, Fate]:
 
 def record_rows(file: BufferedReader, kind: str) -> Iterator[RawRow]:
     """The records of a CSV, or of JSON in any of its forms."""
-    return csv_rows(file) if kind == "csv" else json_rows(file)
+    return json_rows(file) if kind == "jsonl" else csv_rows(file)
 
 
 def same(record: dict[str, Any]) -> dict[str, Any]:

@@ -129,17 +129,17 @@ class _Session:
         if told - permits:
             permits |= set((await load_need(self.connection, Need(permits=told))).permits)
         fresh: list[_Told] = []
-        seen: set[str] = set()
+        seen: set[str | None] = set()
         for mail in mails:
             row = self._told(mail, found, permits)
-            fact_id = row.facts[-1].fact_id or mail.mail_id
+            ids = {row.facts[-1].fact_id, mail.mail_id}
             if mail.data.at > found.now + _FUTURE:
                 self._bad(mail.line, "at: the time lies in the future")
-            elif fact_id in seen or any(name in found.names for name in self._fact_names(mail)):
+            elif ids & seen or any(name in found.names for name in self._fact_names(mail)):
                 self.run.counts.duplicate += 1
                 self._show(mail, "known already")
             else:
-                seen.add(fact_id)
+                seen.add(row.facts[-1].fact_id)
                 fresh.append(row)
                 self._show(mail, "the ledger's own" if row.of_permit else "past the ledger")
         if self.run.dry_run:

@@ -12,10 +12,10 @@ from ledger.domain.policy import PolicyError, check_time_zone
 
 _LONGEST = 100
 _COMMENT = re.compile(r"\s*(\([^()]*\)|\[[^\[\]]*\])$")
-_ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:?\d\d.*", re.ASCII | re.DOTALL)
+_ISO = re.compile(r"(?:\d{4}-\d\d-\d\d[T ]\d\d:?\d\d|20\d{6}T\d{4}).*", re.ASCII | re.DOTALL)
 _TIME = re.compile(
     r"(?<![\d:.])(?:T(?=\d))?(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?"
-    r"(?:\s*([ap])\.?\s?m\b\.?)?(?![:\d])",
+    r"(?:\s*([ap])\.?\s?m\b\.?|\s*(?:Uhr|h)\b)?(?![:\d])",
     re.ASCII | re.IGNORECASE,
 )
 _OFFSET = re.compile(

@@ -33,20 +33,13 @@ def progress() -> Progress:
 
 
 def tell_mails(mails: list[Shown]) -> None:
-    """The first mails of a dry run, as they were understood."""
-    if not mails:
-        return
-    table = new_table("line", "went out (UTC)", "to", "id", "is")
+    """The first mails of a dry run, as they were understood: a line each, of any width."""
     for shown in mails:
         mail = shown.mail
-        table.add_row(
-            str(mail.line),
-            mail.data.at.isoformat(sep=" ", timespec="seconds").removesuffix("+00:00"),
-            mail.address or mail.data.customer_id,
-            next(iter(mail.provider_ids), None) or mail.message_id or mail.mail_id,
-            shown.becomes,
-        )
-    console.print(table)
+        at = mail.data.at.isoformat(sep=" ", timespec="seconds").replace("+00:00", " UTC")
+        to = mail.address or mail.data.customer_id
+        known_as = next(iter(mail.provider_ids), None) or mail.message_id or mail.mail_id
+        click.echo(f"line {mail.line}: {at} to {to}, {known_as}: {shown.becomes}")
 
 
 def tell_counts(counts: Counts, reading: Reading, dry_run: bool) -> None:

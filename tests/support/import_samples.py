@@ -12,7 +12,7 @@ from api.imports.profiles.registry import guessed, profile
 from api.imports.rows import BadRow
 from api.imports.sends_log import Columns, Reading, log_rows, understood
 
-SAMPLES = Path(__file__).parents[1] / "payloads" / "import"
+SAMPLES = Path(__file__).parents[1] / "sent_logs"
 IN_UTC = Reading(Columns(), "tests", Dates(ZoneInfo("UTC"), (), 2026))
 
 

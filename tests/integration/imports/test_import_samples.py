@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from ledger.application.requests import ReportOutcome, RequestPermit
 
 from api.process.serving import prepare
+from ledger.application.commands import ReportOutcome, RequestPermit
 from ledger.application.kinds.notification import Notification
 from tests.integration.imports.test_sends_import import SENDER, Ledger, numbers
 from tests.support.import_samples import SAMPLES

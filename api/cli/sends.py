@@ -1,4 +1,4 @@
-"""The command line's sent mails: taking in what went out past the ledger (design D8, D13)."""
+"""The command `sends import`: imports mails that were sent without the ledger (D8, D13)."""
 
 import asyncio
 import sys
@@ -27,7 +27,7 @@ from ledger.application.ports import StoreUnavailable
 from ledger.domain.policy import PolicyError, check_time_zone
 
 SKIPPED = 3
-"""The exit code where rows were skipped because they could not be used."""
+"""The exit code where invalid rows were skipped."""
 _SHOWN = 20
 _COLUMN_OPTIONS = (
     ("customer", "the customer's id"),
@@ -95,7 +95,7 @@ def _run(
     listed: TextIO | None,
     dry_run: bool,
 ) -> tuple[Counts, list[str]]:
-    """What became of the rows, and the first bad ones in words."""
+    """Import the rows; returns the counts by result, and messages for the first bad rows."""
     settings = load_settings()
     shown: list[str] = []
 
@@ -153,7 +153,7 @@ def _tell(counts: Counts, shown: list[str], reading: Reading, dry_run: bool) -> 
 
 
 def _format_of(file: str) -> str:
-    """The format that the file's name tells. Raises click.UsageError."""
+    """The format by the file's name. Raises click.UsageError."""
     endings = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl"}
     found = endings.get(Path(file).suffix.lower())
     if found is None:

@@ -1,5 +1,6 @@
 """Schemas of permits: requests, responses, batches, claims and leases (contract: Permits)."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, TypeAdapter, model_validator
@@ -45,7 +46,7 @@ class OverrideRequest(Body):
     reason: Text
 
 
-class _Asked(Body):
+class Asked(Body):
     """The fields of every request for a permit."""
 
     NOT_COMPARED: ClassVar[set[str]] = {"metadata", "facts", "message", "expected", "job"}
@@ -55,11 +56,23 @@ class _Asked(Body):
     job: JobLease | None = None
     metadata: Metadata | None = None
 
+    def riding_snapshots(self) -> Mapping[str, InvoiceSnapshot]:
+        """The embedded invoice snapshots, by invoice id."""
+        return {}
 
-class _AboutInvoices(_Asked):
+    def riding_message(self) -> ThreadMessageData | None:
+        """The embedded message."""
+        return None
+
+
+class _AboutInvoices(Asked):
     """The additional fields of requests about invoices: embedded snapshots."""
 
     facts: Annotated[dict[Id, InvoiceSnapshot], Field(max_length=100)] | None = None
+
+    def riding_snapshots(self) -> Mapping[str, InvoiceSnapshot]:
+        """The `facts`."""
+        return self.facts or {}
 
 
 class ReminderRequest(_AboutInvoices):
@@ -95,7 +108,7 @@ class PaymentFailedRequest(_AboutInvoices):
         return self
 
 
-class ReplyRequest(_Asked):
+class ReplyRequest(Asked):
     """A reply to an inbound message, which the request may embed as a fact."""
 
     kind: Literal["reply"]
@@ -105,8 +118,12 @@ class ReplyRequest(_Asked):
     customer_id: CustomerId | None = None
     to: Email | None = None
 
+    def riding_message(self) -> ThreadMessageData | None:
+        """The `message` replied to."""
+        return self.message
 
-class NotificationRequest(_Asked):
+
+class NotificationRequest(Asked):
     """A notice about one business event.
 
     If both are given, `to` is an address of `customer_id`: mails to either count in one window.
@@ -126,7 +143,7 @@ class NotificationRequest(_Asked):
         return self
 
 
-class DigestRequest(_Asked):
+class DigestRequest(Asked):
     """The digest of an inbox for one day.
 
     If both are given, `to` is an address of `customer_id`: mails to either count in one window.
@@ -146,7 +163,7 @@ class DigestRequest(_Asked):
         return self
 
 
-class FollowUpRequest(_Asked):
+class FollowUpRequest(Asked):
     """A numbered follow-up in a thread.
 
     A new thread needs a `customer_id` or `to`; if both are given, the address is the customer's,
@@ -160,7 +177,7 @@ class FollowUpRequest(_Asked):
     to: Email | None = None
 
 
-class MessageRequest(_Asked):
+class MessageRequest(Asked):
     """A message with an intent; each intent is allowed once in a thread.
 
     A new thread needs a `customer_id` or `to`; if both are given, the address is the customer's,
@@ -174,7 +191,7 @@ class MessageRequest(_Asked):
     to: Email | None = None
 
 
-class ApologyPermitRequest(_Asked):
+class ApologyPermitRequest(Asked):
     """The apology of an incident to a customer; each customer gets at most one."""
 
     kind: Literal["apology"]

@@ -1,6 +1,6 @@
 """A cache of the API keys that this process has seen, so that a known key needs no query."""
 
-from ledger.application.requests import Caller
+from ledger.application.caller import Caller
 from ledger.store.connections import Connections
 from ledger.store.keys import find_key
 

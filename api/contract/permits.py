@@ -257,6 +257,7 @@ class PermitItem(Body):
     supersedes: list[str]
     amount_remaining: int
     currency: str
+    observed_at: Instant | None = None
 
 
 class WithheldItem(Body):

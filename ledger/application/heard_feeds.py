@@ -39,7 +39,7 @@ class HeardFeeds:
     def note(self, at: datetime, commands: Iterable[Command], answers: Iterable[Answer]) -> None:
         """Note the facts among commands that were committed; `at` is the ledger's time."""
         for command, answer in zip(commands, answers, strict=True):
-            if isinstance(command, ApplyFact) and command.fact.source not in ("", RIDING):
+            if isinstance(command, ApplyFact) and answer.result in RESULTS:
                 self._note(at, command, answer.result)
 
     def take(self) -> dict[str, Heard]:
@@ -60,13 +60,14 @@ class HeardFeeds:
 
     def _note(self, at: datetime, command: ApplyFact, result: str) -> None:
         source = command.fact.source
+        if source in ("", RIDING):
+            return
         heard = self._heard.get(source)
         if heard is None:
             if len(self._heard) >= _MOST_SOURCES:
                 return
             heard = self._heard[source] = Heard(at)
         heard.at = at
-        if result in heard.results:
-            heard.results[result] += 1
+        heard.results[result] += 1
         if not heard.tells_of_money:
             heard.tells_of_money = FACT_TYPES[type(command.fact.data)].tells_of_money

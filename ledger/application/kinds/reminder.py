@@ -131,7 +131,11 @@ class Reminder(PermitSubject):
     def record(self, world: World, outcome: Outcome, granted: Granted) -> None:
         """Put the stages on record; a deliberate repeat leaves the record of the first send."""
         permit = granted.permit
-        for item, stage in zip(permit.items, _stages(granted.passed), strict=True):
+        stages = _stages(granted.passed)
+        for shown, stage in zip(outcome.body["items"], stages, strict=True):
+            assert stage.invoice.snapshot is not None
+            shown["observed_at"] = stage.invoice.snapshot.observed_at
+        for item, stage in zip(permit.items, stages, strict=True):
             if is_old(stage.invoice, world.now):
                 outcome.alerts.append(_old_facts(stage, world.now))
             if item.invoice_id in granted.repeated:

@@ -16,7 +16,9 @@ from bench.ratio import Comparison, Pair, Sample
 from bench.stand import Stand
 from ledger.application.answers import Answer
 from ledger.application.engine import Engine
-from ledger.application.fact_data import CustomerObserved, Fact, SendObserved
+from ledger.application.facts.customer_observed import CustomerObserved
+from ledger.application.facts.fact import Fact
+from ledger.application.facts.send_observed import SendObserved
 from ledger.application.permit_subjects import Notification
 from ledger.application.requests import SYSTEM, ApplyFact, ReportOutcome, RequestPermit
 from ledger.application.world import Identity

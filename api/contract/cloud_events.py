@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from api.contract.facts import FACT_DATA, CloudEvent
 from api.contract.problems import first_of, validation_errors
 from api.contract.translation import Translator, fact_of
-from ledger.application.fact_data import Fact
+from ledger.application.facts.fact import Fact
 
 
 def fact_from(translator: Translator, event: Mapping[str, Any]) -> Fact | str:

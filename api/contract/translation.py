@@ -1,28 +1,26 @@
 """From the shapes of the HTTP contract to the commands of the ledger."""
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 from api.contract import facts as shapes
 from api.contract import permits as asks
 from api.contract.fields import Body
-from ledger.application.fact_data import (
-    UNSET,
-    Credited,
-    CustomerHeld,
-    CustomerObserved,
-    CustomersMerged,
-    Delivery,
-    Fact,
-    FactData,
-    InvoiceHeld,
-    InvoiceObserved,
-    PaymentFailed,
-    PaymentMoved,
-    RefundReported,
-    SendObserved,
-    ThreadMessage,
-)
+from ledger.application.facts.customer_hold import CustomerHeld
+from ledger.application.facts.customer_observed import CustomerObserved
+from ledger.application.facts.customers_merged import CustomersMerged
+from ledger.application.facts.delivery import Delivery
+from ledger.application.facts.fact import Fact, FactData
+from ledger.application.facts.invoice_credit import Credited
+from ledger.application.facts.invoice_hold import InvoiceHeld
+from ledger.application.facts.invoice_observed import InvoiceObserved
+from ledger.application.facts.invoice_payment import PaymentMoved
+from ledger.application.facts.payment_failed_reported import PaymentFailed
+from ledger.application.facts.refund_reported import RefundReported
+from ledger.application.facts.send_observed import SendObserved
+from ledger.application.facts.thread_message import ThreadMessage
+from ledger.application.facts.unset import UNSET
 from ledger.application.permit_subjects import (
     ApologyRequest,
     Digest,
@@ -74,16 +72,7 @@ class Translator:
 
     def fact(self, type_: str, data: Body) -> FactData:
         """The data of a CloudEvent of this type."""
-        if isinstance(data, shapes.InvoiceObservedData):
-            return self.invoice(data.invoice_id, data)
-        if isinstance(data, shapes.ThreadMessageData):
-            return self.message(data)
-        if isinstance(data, shapes.CustomerObservedData):
-            emails = tuple(self.address(email) for email in data.emails)
-            return CustomerObserved(data.customer_id, emails)
-        if isinstance(data, shapes.DeliveryData):
-            return self._delivery(data)
-        return _plain_fact(type_, data)
+        return FACT_READERS[type_](self, data)
 
     def message(self, data: shapes.ThreadMessageData) -> ThreadMessage:
         """A message of a thread, with the reason why it is a machine's, if it is."""
@@ -139,7 +128,13 @@ class Translator:
             return (Fact(self.message(body.message), "riding", None, body.message.at),)
         return ()
 
-    def _delivery(self, data: shapes.DeliveryData) -> Delivery:
+    def customer(self, data: shapes.CustomerObservedData) -> CustomerObserved:
+        """The addresses of a customer."""
+        emails = tuple(self.address(email) for email in data.emails)
+        return CustomerObserved(data.customer_id, emails)
+
+    def delivery(self, data: shapes.DeliveryData) -> Delivery:
+        """A provider's word on a mail, with the permit that our own Message-ID names."""
         permit_id = self._identity.permit_of(data.message_id) if data.message_id else None
         return Delivery(
             data.provider, data.event, data.provider_message_id, data.message_id, permit_id
@@ -155,29 +150,45 @@ def _aliases(data: shapes.ThreadMessageData) -> tuple[str, ...]:
     return (name,) if fit and name != data.message_id else ()
 
 
-def _plain_fact(type_: str, data: Any) -> FactData:
-    """The fact types that carry no address."""
-    if isinstance(data, shapes.PaymentData):
-        state = PaymentState(data.state)
-        return PaymentMoved(data.invoice_id, data.payment_id, data.amount, state)
-    if isinstance(data, shapes.CreditData):
-        return Credited(data.invoice_id, data.credit_id, data.amount)
-    if isinstance(data, shapes.PaymentFailedData):
-        return PaymentFailed(data.invoice_id, data.event_id, data.attempt_id)
-    if isinstance(data, shapes.RefundData):
-        return RefundReported(data.invoice_id or "", data.refund_id)
-    if isinstance(data, shapes.InvoiceHoldData):
-        return InvoiceHeld(data.invoice_id, data.reason, type_ == "invoice.hold", data.until)
-    if isinstance(data, shapes.CustomerHoldData):
-        kinds = tuple(data.kinds or ())
-        held = type_ == "customer.hold"
-        return CustomerHeld(data.customer_id, data.reason, held, data.until, kinds)
-    if isinstance(data, shapes.MergedData):
-        return CustomersMerged(data.from_, data.into)
-    assert isinstance(data, shapes.SendObservedData)
+def _payment(_: Translator, data: shapes.PaymentData) -> FactData:
+    return PaymentMoved(data.invoice_id, data.payment_id, data.amount, PaymentState(data.state))
+
+
+def _invoice_hold(held: bool) -> Callable[[Translator, shapes.InvoiceHoldData], FactData]:
+    return lambda _, data: InvoiceHeld(data.invoice_id, data.reason, held, data.until)
+
+
+def _customer_hold(held: bool) -> Callable[[Translator, shapes.CustomerHoldData], FactData]:
+    return lambda _, data: CustomerHeld(
+        data.customer_id, data.reason, held, data.until, tuple(data.kinds or ())
+    )
+
+
+def _send(_: Translator, data: shapes.SendObservedData) -> FactData:
     return SendObserved(
         data.customer_id, data.at, data.invoice_id, data.stage, data.thread_id, data.intent
     )
+
+
+FACT_READERS: dict[str, Callable[[Translator, Any], FactData]] = {
+    "invoice.observed": lambda to, data: to.invoice(data.invoice_id, data),
+    "invoice.payment": _payment,
+    "invoice.credit": lambda _, data: Credited(data.invoice_id, data.credit_id, data.amount),
+    "invoice.payment_failed": lambda _, data: PaymentFailed(
+        data.invoice_id, data.event_id, data.attempt_id
+    ),
+    "invoice.refund_noted": lambda _, data: RefundReported(data.invoice_id or "", data.refund_id),
+    "invoice.hold": _invoice_hold(True),
+    "invoice.unhold": _invoice_hold(False),
+    "customer.observed": Translator.customer,
+    "customer.hold": _customer_hold(True),
+    "customer.unhold": _customer_hold(False),
+    "customer.merged": lambda _, data: CustomersMerged(data.from_, data.into),
+    "thread.message": Translator.message,
+    "send.observed": _send,
+    "delivery": Translator.delivery,
+}
+"""What reads the data of each CloudEvent type; the shapes are those of `FACT_DATA`."""
 
 
 def fact_of(

@@ -15,8 +15,11 @@ from api.imports.sends_log import BadRow, Columns, RawRow, SentMail, sent_mail, 
 from api.settings.environment import Settings
 from ledger.application.answers import Answer
 from ledger.application.engine import Engine, Limits
-from ledger.application.fact_data import CustomerObserved, Delivery, Fact, SendObserved
+from ledger.application.facts.customer_observed import CustomerObserved
+from ledger.application.facts.delivery import Delivery
+from ledger.application.facts.fact import Fact
 from ledger.application.facts.fact_names import fact_name
+from ledger.application.facts.send_observed import SendObserved
 from ledger.application.ports import Loaded, Need
 from ledger.application.requests import SYSTEM, ApplyFact, Caller
 from ledger.application.world import Identity, Name
@@ -101,6 +104,15 @@ class Import:
         return self.counts
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A row with what it tells; `of_permit` says that a permit's mail went out."""
+
+    mail: SentMail
+    facts: list[Fact]
+    of_permit: bool
+
+
 @dataclass(slots=True)
 class _Session:
     """The open parts of a run."""
@@ -118,7 +130,7 @@ class _Session:
         told = {found.names[n] for m in mails for n in self._permit_names(m) if n in found.names}
         if told - permits:
             permits |= set((await load_need(self.connection, Need(permits=told))).permits)
-        fresh: list[tuple[SentMail, list[Fact]]] = []
+        fresh: list[_Told] = []
         seen: set[str] = set()
         for mail in mails:
             if mail.data.at > found.now + _FUTURE:
@@ -127,10 +139,10 @@ class _Session:
                 self.run.counts.duplicate += 1
             else:
                 seen.add(mail.row_id)
-                fresh.append((mail, self._facts(mail, found, permits)))
+                fresh.append(self._told(mail, found, permits))
         if self.run.dry_run:
-            for _, facts in fresh:
-                self._count("applied", facts[-1])
+            for row in fresh:
+                self._count("applied", row)
         else:
             await self._apply(fresh)
         self.run.counts.rows += len(chunk)
@@ -166,7 +178,7 @@ class _Session:
                 need.names.add(("address", self._address(mail.address).fingerprint))
         return need
 
-    def _facts(self, mail: SentMail, found: Loaded, permits: set[str]) -> list[Fact]:
+    def _told(self, mail: SentMail, found: Loaded, permits: set[str]) -> _Told:
         """What a row tells: of a permit's mail that it went out, of any other that it was sent."""
         source, at = self.run.reading.source, mail.data.at
         permit_id = self.identity.permit_of(mail.message_id) if mail.message_id else None
@@ -175,7 +187,7 @@ class _Session:
             permit_id = next((p for p in known if p in permits), None)
         if permit_id is not None:
             word = Delivery(source, "delivered", mail.provider_id, mail.message_id, permit_id)
-            return [Fact(word, source, mail.row_id, at)]
+            return _Told(mail, [Fact(word, source, mail.row_id, at)], of_permit=True)
         facts = []
         customer_id = mail.data.customer_id
         if mail.address is not None:
@@ -188,21 +200,21 @@ class _Session:
         sent = SendObserved(
             customer_id, at, data.invoice_id, data.stage, data.thread_id, data.intent
         )
-        return [*facts, Fact(sent, source, mail.row_id, at)]
+        return _Told(mail, [*facts, Fact(sent, source, mail.row_id, at)], of_permit=False)
 
-    async def _apply(self, fresh: list[tuple[SentMail, list[Fact]]]) -> None:
+    async def _apply(self, fresh: list[_Told]) -> None:
         """Apply the facts in their order; the last of each row says what became of it."""
         waiting = fresh
         for attempt in range(_TRIES):
-            commands = [ApplyFact(fact, IMPORTER) for _, facts in waiting for fact in facts]
+            commands = [ApplyFact(fact, IMPORTER) for row in waiting for fact in row.facts]
             answers = iter(await self.engine.submit_all(commands))
-            again: list[tuple[SentMail, list[Fact]]] = []
-            for mail, facts in waiting:
-                last = [next(answers) for _ in facts][-1]
+            again: list[_Told] = []
+            for row in waiting:
+                last = [next(answers) for _ in row.facts][-1]
                 if last.status >= 500:
-                    again.append((mail, facts))
+                    again.append(row)
                 else:
-                    self._note(mail, facts[-1], last)
+                    self._note(row, last)
             if not again:
                 return
             waiting = again
@@ -212,18 +224,18 @@ class _Session:
             "command again: it goes on where it stopped"
         )
 
-    def _note(self, mail: SentMail, fact: Fact, answer: Answer) -> None:
+    def _note(self, row: _Told, answer: Answer) -> None:
         if answer.result == "rejected" or answer.status >= 400:
             detail = orjson.loads(answer.body).get("detail")
-            self._bad(mail.line, str(detail or "the ledger refused it"))
+            self._bad(row.mail.line, str(detail or "the ledger refused it"))
         else:
-            self._count(answer.result, fact)
+            self._count(answer.result, row)
 
-    def _count(self, result: str, fact: Fact) -> None:
+    def _count(self, result: str, row: _Told) -> None:
         counts = self.run.counts
         if result == "duplicate":
             counts.duplicate += 1
-        elif isinstance(fact.data, Delivery):
+        elif row.of_permit:
             counts.settled += 1
         else:
             counts.observed += 1

@@ -33,7 +33,7 @@ from api.webhooks.told_facts import fact_of_webhook
 from ledger.application.answers import Answer
 from ledger.application.clock import stopwatch
 from ledger.application.engine import Engine
-from ledger.application.fact_data import Fact as LedgerFact
+from ledger.application.facts.fact import Fact as LedgerFact
 from ledger.application.requests import ApplyFact, Caller
 from ledger.store.connections import Connections
 from ledger.store.webhooks.refresh import hint

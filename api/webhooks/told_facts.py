@@ -6,7 +6,7 @@ from api.contract.facts import FACT_DATA
 from api.contract.problems import first_of, validation_errors
 from api.contract.translation import Translator, fact_of
 from api.webhooks.provider import Fact as WebhookFact
-from ledger.application.fact_data import Fact
+from ledger.application.facts.fact import Fact
 
 
 def fact_of_webhook(translator: Translator, told: WebhookFact) -> Fact | str:

@@ -10,7 +10,7 @@ from ledger.application.facts.addresses import (
     customer_of_address,
     ensure_customer,
 )
-from ledger.application.facts.mail import message_named, start_thread
+from ledger.application.facts.threads import message_named, start_thread
 from ledger.application.lanes import lane_of
 from ledger.application.named_sends import holder_of, key_for, names_of
 from ledger.application.permit_subjects import (

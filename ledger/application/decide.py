@@ -6,9 +6,8 @@ from typing import Any
 
 from ledger.application import operations, redeeming
 from ledger.application.effects import Outcome, denied, ids_of
-from ledger.application.facts import apply_fact
 from ledger.application.facts.addresses import owner_of_named
-from ledger.application.facts.mail import lapsed_by_fact
+from ledger.application.facts.intake import apply_fact, lapsed_by_fact
 from ledger.application.permit_subjects import (
     ApologyRequest,
     Digest,
@@ -95,7 +94,7 @@ def lapses(world: World, command: Command) -> list[Lapse]:
         due = permit is not None and permit.lapsed_state(world.now) is not None
         return [Lapse(command.permit_id)] if due else []
     if isinstance(command, ApplyFact):
-        return [Lapse(permit_id) for permit_id in lapsed_by_fact(world, command.fact.data)]
+        return [Lapse(permit_id) for permit_id in lapsed_by_fact(world, command.fact)]
     if not isinstance(command, RequestPermit):
         return []
     now = world.now

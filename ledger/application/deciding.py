@@ -9,7 +9,6 @@ from ledger.application.answers import Answer
 from ledger.application.cache import AggregateCache
 from ledger.application.decide import decide, lapses, riding_facts
 from ledger.application.effects import Change, NameClaim, Outcome
-from ledger.application.fact_data import InvoiceObserved
 from ledger.application.ports import (
     Batch,
     BindingRow,
@@ -19,9 +18,10 @@ from ledger.application.ports import (
     Need,
     WriterSession,
 )
-from ledger.application.prefetch import Walk
+from ledger.application.prefetch import follow
 from ledger.application.requests import ApplyFact, BindAnswer, Command, Redeem, RequestPermit
 from ledger.application.views import invoice_view
+from ledger.application.walk import Walk
 from ledger.application.world import LONGEST_MERGE_CHAIN, Binding, Identity, NotLoaded, World
 from ledger.domain.control import CONTROL_ID, Control
 from ledger.domain.invoice import Invoice
@@ -72,7 +72,7 @@ async def prepare(work: Work, commands: list[Command]) -> None:
     for _ in range(_MOST_WALKS):
         walk = Walk(work.world, work.cache.addresses, looked_up)
         for command in commands:
-            walk.follow(command)
+            follow(walk, command)
         if not walk.need or not await load(work, walk.need):
             break
     work.touched.extend(walk.seen)
@@ -243,7 +243,7 @@ async def _answer(work: Work, command: Command, outcome: Outcome) -> Answer:
         return answers.plain_problem("forbidden", "only the granting key, or `operate`, may", 403)
     content = dict(outcome.body)
     if isinstance(command, ApplyFact) and command.answer_with_state:
-        content.update(_invoice_state(work, command))
+        content.update(_invoice_state(work, outcome.invoice_id))
         content["applied"] = outcome.result in ("applied", "duplicate")
     content["position"] = str(position)
     if outcome.result:
@@ -257,10 +257,8 @@ async def _answer(work: Work, command: Command, outcome: Outcome) -> Answer:
     return Answer(outcome.status, body, (), outcome.result, position)
 
 
-def _invoice_state(work: Work, command: ApplyFact) -> dict[str, Any]:
-    data = command.fact.data
-    assert isinstance(data, InvoiceObserved)
-    invoice = work.world.invoice(data.invoice_id)
+def _invoice_state(work: Work, invoice_id: str | None) -> dict[str, Any]:
+    invoice = work.world.invoice(invoice_id) if invoice_id is not None else None
     return invoice_view(invoice, work.world.now, work.world.policy) if invoice else {}
 
 

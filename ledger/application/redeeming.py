@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from ledger.application.effects import NameClaim, Outcome, denied, ids_of
-from ledger.application.facts.deliveries import (
+from ledger.application.facts.delivered_mail import (
     apply_deliveries,
     sent_after_end,
     take_early_deliveries,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from ledger.application.fact_data import Fact
+from ledger.application.facts.fact import Fact
 from ledger.application.permit_subjects import KINDS, PermitSubject, Reminder
 
 

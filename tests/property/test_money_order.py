@@ -6,7 +6,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledger.application.fact_data import Credited, Fact, InvoiceObserved, PaymentMoved
+from ledger.application.facts.fact import Fact
+from ledger.application.facts.invoice_credit import Credited
+from ledger.application.facts.invoice_observed import InvoiceObserved
+from ledger.application.facts.invoice_payment import PaymentMoved
 from ledger.domain.balance import PaymentState, Status
 from tests.support.build import at
 from tests.support.given import given as history

@@ -5,22 +5,19 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from ledger.application.fact_data import UNSET as UNSET
-from ledger.application.fact_data import (
-    Credited,
-    CustomerHeld,
-    CustomerObserved,
-    CustomersMerged,
-    Delivery,
-    Fact,
-    FactData,
-    InvoiceHeld,
-    InvoiceObserved,
-    PaymentMoved,
-    SendObserved,
-    ThreadMessage,
-    Unset,
-)
+from ledger.application.facts.customer_hold import CustomerHeld
+from ledger.application.facts.customer_observed import CustomerObserved
+from ledger.application.facts.customers_merged import CustomersMerged
+from ledger.application.facts.delivery import Delivery
+from ledger.application.facts.fact import Fact, FactData
+from ledger.application.facts.invoice_credit import Credited
+from ledger.application.facts.invoice_hold import InvoiceHeld
+from ledger.application.facts.invoice_observed import InvoiceObserved
+from ledger.application.facts.invoice_payment import PaymentMoved
+from ledger.application.facts.send_observed import SendObserved
+from ledger.application.facts.thread_message import ThreadMessage
+from ledger.application.facts.unset import UNSET as UNSET
+from ledger.application.facts.unset import Unset
 from ledger.application.permit_subjects import (
     ApologyRequest,
     Digest,

@@ -5,12 +5,12 @@ import itertools
 import json
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, TypeAlias, cast, get_args
+from typing import Any, TypeAlias, cast
 from uuid import UUID
 
 from ledger.application.answers import Answer
 from ledger.application.engine import Engine
-from ledger.application.fact_data import Fact, FactData
+from ledger.application.facts.fact import Fact, FactData
 from ledger.application.requests import (
     ApplyFact,
     Command,
@@ -27,7 +27,6 @@ from tests.support.memory import MemorySession, MemoryStore
 
 Step: TypeAlias = Any
 """The clock's time (datetime), a step of it (timedelta), a Fact, FactData, or a Command."""
-_FACT_DATA = get_args(FactData)
 _RUNNER = asyncio.Runner()
 START = at("2026-01-01T00:00:00Z")
 
@@ -133,8 +132,8 @@ class Scenario:
             assert step >= self.store.now, "time never goes back"
             self.store.now = step
             return
-        if isinstance(step, _FACT_DATA):
-            step = Fact(cast("FactData", step))
+        if isinstance(step, FactData):
+            step = Fact(step)
         if isinstance(step, Fact):
             step = ApplyFact(step, POLLER)
         self.submit(cast("Command", step))

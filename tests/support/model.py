@@ -9,19 +9,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ledger.application.fact_data import (
-    Credited,
-    CustomerHeld,
-    CustomerObserved,
-    CustomersMerged,
-    Delivery,
-    Fact,
-    InvoiceHeld,
-    InvoiceObserved,
-    PaymentMoved,
-    SendObserved,
-    ThreadMessage,
-)
+from ledger.application.facts.customer_hold import CustomerHeld
+from ledger.application.facts.customer_observed import CustomerObserved
+from ledger.application.facts.customers_merged import CustomersMerged
+from ledger.application.facts.delivery import Delivery
+from ledger.application.facts.fact import Fact
+from ledger.application.facts.invoice_credit import Credited
+from ledger.application.facts.invoice_hold import InvoiceHeld
+from ledger.application.facts.invoice_observed import InvoiceObserved
+from ledger.application.facts.invoice_payment import PaymentMoved
+from ledger.application.facts.send_observed import SendObserved
+from ledger.application.facts.thread_message import ThreadMessage
 from tests.support.model_invoices import LADDER, ModelInvoice
 from tests.support.model_permits import LIVE, Holdings, Key, ModelPermit, ObservedSend
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from ledger.application.fact_data import InvoiceObserved
+from ledger.application.facts.invoice_observed import InvoiceObserved
 
 LADDER = (("day-3", 3, 0), ("day-7", 7, 10), ("day-14", 14, 25))
 """The default stages: name, days past due, and how much of the total must be owed, in percent."""

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ledger.application.engine import Engine
-from ledger.application.fact_data import Fact, SendObserved
+from ledger.application.facts.fact import Fact
+from ledger.application.facts.send_observed import SendObserved
 from ledger.application.requests import SYSTEM, ApplyFact, CallResume, NoteGuardCheck, ReportOutcome
 from ledger.domain.control import CONTROL_ID, Control
 from ledger.store.log.transcoding import read_event

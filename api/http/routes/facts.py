@@ -24,7 +24,7 @@ from api.http.idempotency import answered_once, idempotency_of
 from api.http.problem_responses import answer_response, documented
 from ledger.application.answers import Answer, to_json
 from ledger.application.effects import Alert
-from ledger.application.fact_data import Fact
+from ledger.application.facts.fact import Fact
 from ledger.application.requests import ApplyFact, Caller
 from ledger.application.views import invoice_view
 from ledger.store.alerts.alerting import raise_alert

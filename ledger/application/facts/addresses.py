@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 
 from ledger.application.effects import Alert, Contact, NameClaim, Outcome
-from ledger.application.fact_data import Unset
 from ledger.application.facts.merging import merge
+from ledger.application.facts.unset import Unset
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.identity import Address, customer_known_by, known_by_address

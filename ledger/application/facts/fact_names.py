@@ -1,6 +1,6 @@
 """The name under which a fact is known, for dedupe (design D10)."""
 
-from ledger.application.fact_data import Fact
+from ledger.application.facts.fact import Fact
 
 
 def fact_name(fact: Fact) -> str:

@@ -19,7 +19,8 @@ from api.imports.sends_log import Columns, RawRow
 from api.process.serving import prepare
 from api.settings.environment import Settings
 from ledger.application.engine import Engine
-from ledger.application.fact_data import CustomerObserved, Fact, FactData
+from ledger.application.facts.customer_observed import CustomerObserved
+from ledger.application.facts.fact import Fact, FactData
 from ledger.application.permit_subjects import Notification
 from ledger.application.ports import Need
 from ledger.application.requests import SYSTEM, ApplyFact, Caller, ReportOutcome, RequestPermit

@@ -13,7 +13,9 @@ from psycopg import AsyncConnection
 
 from ledger.application.answers import Answer
 from ledger.application.engine import Engine, Limits
-from ledger.application.fact_data import UNSET, Fact, InvoiceObserved
+from ledger.application.facts.fact import Fact
+from ledger.application.facts.invoice_observed import InvoiceObserved
+from ledger.application.facts.unset import UNSET
 from ledger.application.permit_subjects import Reminder
 from ledger.application.requests import SYSTEM, ApplyFact, Caller, Idempotency, RequestPermit
 from ledger.application.world import Identity

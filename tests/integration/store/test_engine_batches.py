@@ -10,7 +10,8 @@ from ledger.application import deciding
 from ledger.application.decide import decide
 from ledger.application.effects import Outcome
 from ledger.application.engine import Limits
-from ledger.application.fact_data import CustomerObserved, Fact
+from ledger.application.facts.customer_observed import CustomerObserved
+from ledger.application.facts.fact import Fact
 from ledger.application.permit_subjects import Notification
 from ledger.application.requests import (
     SYSTEM,

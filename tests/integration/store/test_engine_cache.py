@@ -20,7 +20,10 @@ from ledger.application import deciding
 from ledger.application.decide import decide
 from ledger.application.effects import Outcome
 from ledger.application.engine import Engine, Limits
-from ledger.application.fact_data import CustomerHeld, CustomerObserved, CustomersMerged, Fact
+from ledger.application.facts.customer_hold import CustomerHeld
+from ledger.application.facts.customer_observed import CustomerObserved
+from ledger.application.facts.customers_merged import CustomersMerged
+from ledger.application.facts.fact import Fact
 from ledger.application.permit_subjects import Reminder
 from ledger.application.requests import (
     SYSTEM,

@@ -23,7 +23,7 @@ from api.webhooks.signatures.sns_certificates import (
 )
 from ledger.application.answers import Answer, plain_problem, unavailable
 from ledger.application.engine import Engine, Limits
-from ledger.application.fact_data import Fact as LedgerFact
+from ledger.application.facts.fact import Fact as LedgerFact
 from ledger.application.ports import StoreUnavailable
 from ledger.application.requests import ApplyFact, Caller
 from ledger.application.world import Identity

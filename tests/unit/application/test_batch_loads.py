@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from ledger.application.engine import Engine
-from ledger.application.fact_data import Delivery, Fact, FactData
+from ledger.application.facts.delivery import Delivery
+from ledger.application.facts.fact import Fact, FactData
 from ledger.application.ports import Loaded, Need
 from ledger.application.requests import ApplyFact, ReportOutcome, RequestPermit
 from ledger.domain.policy import Policy

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ledger.application.fact_data import PaymentFailed
+from ledger.application.facts.payment_failed_reported import PaymentFailed
 from ledger.application.permit_subjects import Expected
 from ledger.application.requests import (
     ApplyFact,

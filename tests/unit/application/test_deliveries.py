@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from ledger.application.fact_data import Delivery
+from ledger.application.facts.delivery import Delivery
 from ledger.application.requests import ReleaseAddress, ReportOutcome
 from tests.support.build import (
     LAST,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ledger.application.fact_data import Fact
+from ledger.application.facts.fact import Fact
 from ledger.application.requests import ApplyFact, CallPause, DeclareIncident, Erase, ReleaseAddress
 from tests.support.build import (
     OPERATOR,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ledger.application.fact_data import ThreadMessage
+from ledger.application.facts.thread_message import ThreadMessage
 from tests.support.build import message, reply, report
 from tests.support.given import given
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ledger.application.engine import Engine
-from ledger.application.fact_data import Fact
+from ledger.application.facts.fact import Fact
 from ledger.application.ports import Head, Loss
 from ledger.application.requests import ApplyFact, RequestPermit
 from ledger.domain.policy import Policy

@@ -1,10 +1,8 @@
-"""A provider's word on a mail: it settles the permit, also when it comes before the sender's."""
+"""What providers say of a mail, and what it does to the permit: the mail was sent, it bounced."""
 
 from collections.abc import Iterable
 
 from ledger.application.effects import Alert, NameClaim, Outcome
-from ledger.application.fact_data import Delivery, Fact
-from ledger.application.recovery import note_unknown_permit
 from ledger.application.settling import settle
 from ledger.application.world import World
 from ledger.domain.customer import Customer
@@ -14,31 +12,12 @@ from ledger.domain.permit import FREED, Permit, State
 _EARLY = "early_delivery"
 
 
-def delivered(world: World, fact: Fact, data: Delivery) -> Outcome:
-    """Settle the permit of the mail, or keep the word until a permit names this mail."""
-    outcome = Outcome(result="applied")
-    names = [name for name in (data.provider_message_id, data.message_id) if name is not None]
-    permit = permit_of(world, data)
-    if permit is not None:
-        events = {data.event, *take_early_deliveries(world, outcome, *names)}
-        apply_deliveries(world, outcome, permit, events, data.provider_message_id)
-        if data.provider_message_id is not None:
-            known_by = data.provider_message_id
-            outcome.names.append(NameClaim("provider_message", known_by, permit.permit_id))
-        return outcome
-    if data.permit_id is not None:
-        note_unknown_permit(world, outcome, data.permit_id, "a delivery report")
-    if not names:
-        outcome.result = "ignored"
-        outcome.body = {"detail": "no permit is known for this mail"}
-        return outcome
-    for name in dict.fromkeys(names):
-        told = _told_early(world, name)
-        if data.event not in told:
-            every = "+".join(sorted({*told, data.event}))
-            outcome.names.append(NameClaim(_EARLY, name, every, replaces=True))
-    outcome.body = {"detail": "kept until a permit names this mail"}
-    return outcome
+def keep_early_delivery(world: World, outcome: Outcome, name: str, event: str) -> None:
+    """Keep what was said of a mail under this name until a permit names it."""
+    told = _told_early(world, name)
+    if event not in told:
+        every = "+".join(sorted({*told, event}))
+        outcome.names.append(NameClaim(_EARLY, name, every, replaces=True))
 
 
 def take_early_deliveries(world: World, outcome: Outcome, *names: str | None) -> set[str]:
@@ -93,16 +72,6 @@ def mark_bounced(world: World, outcome: Outcome, permit: Permit) -> None:
             cycle=item.cycle,
             stage=item.stage,
         )
-
-
-def permit_of(world: World, data: Delivery) -> Permit | None:
-    """The permit of the mail: by our Message-ID, or by a name that its sender reported."""
-    permit_id = data.permit_id
-    if permit_id is None and data.message_id is not None:
-        permit_id = world.name("sent_message", data.message_id)
-    if permit_id is None and data.provider_message_id is not None:
-        permit_id = world.name("provider_message", data.provider_message_id)
-    return world.permit(permit_id) if permit_id is not None else None
 
 
 def sent_after_end(permit: Permit) -> Alert:

@@ -1,0 +1,43 @@
+"""`customer.observed`: the addresses of a customer."""
+
+from dataclasses import dataclass
+
+from ledger.application.effects import Outcome
+from ledger.application.facts.addresses import ensure_customer, note_addresses
+from ledger.application.facts.fact import Fact, FactData
+from ledger.application.facts.fact_type import FactType
+from ledger.application.walk import Walk
+from ledger.application.world import World
+from ledger.domain.identity import Address
+
+
+@dataclass(frozen=True, slots=True)
+class CustomerObserved(FactData):
+    """The addresses of a customer, the first preferred."""
+
+    customer_id: str
+    emails: tuple[Address, ...]
+
+
+class CustomerObservedType(FactType[CustomerObserved]):
+    """Addresses of customers."""
+
+    data = CustomerObserved
+
+    def load(self, walk: Walk, data: CustomerObserved) -> None:
+        """The customer, and whose the addresses are."""
+        walk.customer(data.customer_id)
+        walk.claims(data.emails)
+
+    def apply(self, world: World, fact: Fact, data: CustomerObserved) -> Outcome:
+        """Take the customer's addresses in, the first preferred."""
+        outcome = Outcome(result="applied", customer_id=data.customer_id)
+        customer = ensure_customer(world, outcome, data.customer_id)
+        at = fact.time or world.now
+        newest = customer.addresses_observed_at if customer else None
+        if newest is not None and at < newest:
+            outcome.result = "stale"
+            return outcome
+        fingerprints = tuple(dict.fromkeys(email.fingerprint for email in data.emails))
+        note_addresses(world, outcome, data.customer_id, data.emails, fingerprints, at)
+        return outcome

@@ -1,0 +1,85 @@
+"""`delivery`: a provider's word on a mail, also when it comes before the sender's."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ledger.application.effects import NameClaim, Outcome
+from ledger.application.facts.delivered_mail import (
+    apply_deliveries,
+    keep_early_delivery,
+    take_early_deliveries,
+)
+from ledger.application.facts.fact import Fact, FactData
+from ledger.application.facts.fact_type import FactType
+from ledger.application.recovery import note_unknown_permit
+from ledger.application.walk import Walk
+from ledger.application.world import World
+from ledger.domain.permit import Permit
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery(FactData):
+    """A provider's word on a mail: delivered, bounced or complained about."""
+
+    provider: str
+    event: str
+    provider_message_id: str | None = None
+    message_id: str | None = None
+    permit_id: str | None = None
+    permanent: bool = True
+
+
+class DeliveryType(FactType[Delivery]):
+    """Words of providers on mails."""
+
+    data = Delivery
+
+    def load(self, walk: Walk, data: Delivery) -> None:
+        """The permit, by our id or by a name of the mail, and what was said of it early."""
+        if data.permit_id is not None:
+            permit = walk.permit(data.permit_id)
+            if permit is not None:
+                walk.permit_parts(permit, with_address=False)
+        if data.message_id is not None:
+            walk.name("sent_message", data.message_id)
+            walk.name("early_delivery", data.message_id)
+        if data.provider_message_id is not None:
+            walk.name("provider_message", data.provider_message_id)
+            walk.name("early_delivery", data.provider_message_id)
+
+    def permits(self, world: World, data: Delivery) -> Iterable[Permit | None]:
+        """That of the mail."""
+        return (_permit_of(world, data),)
+
+    def apply(self, world: World, fact: Fact, data: Delivery) -> Outcome:
+        """Settle the permit of the mail, or keep the word until a permit names this mail."""
+        outcome = Outcome(result="applied")
+        names = [name for name in (data.provider_message_id, data.message_id) if name is not None]
+        permit = _permit_of(world, data)
+        if permit is not None:
+            events = {data.event, *take_early_deliveries(world, outcome, *names)}
+            apply_deliveries(world, outcome, permit, events, data.provider_message_id)
+            if data.provider_message_id is not None:
+                known_by = data.provider_message_id
+                outcome.names.append(NameClaim("provider_message", known_by, permit.permit_id))
+            return outcome
+        if data.permit_id is not None:
+            note_unknown_permit(world, outcome, data.permit_id, "a delivery report")
+        if not names:
+            outcome.result = "ignored"
+            outcome.body = {"detail": "no permit is known for this mail"}
+            return outcome
+        for name in dict.fromkeys(names):
+            keep_early_delivery(world, outcome, name, data.event)
+        outcome.body = {"detail": "kept until a permit names this mail"}
+        return outcome
+
+
+def _permit_of(world: World, data: Delivery) -> Permit | None:
+    """The permit of the mail: by our Message-ID, or by a name that its sender reported."""
+    permit_id = data.permit_id
+    if permit_id is None and data.message_id is not None:
+        permit_id = world.name("sent_message", data.message_id)
+    if permit_id is None and data.provider_message_id is not None:
+        permit_id = world.name("provider_message", data.provider_message_id)
+    return world.permit(permit_id) if permit_id is not None else None

@@ -1,0 +1,20 @@
+"""A fact: something that happened outside, in the envelope that dedupes it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+class FactData:
+    """What a fact tells; each type of fact has a data class of its own."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One fact; (source, fact_id) dedupes it, `fact_id` None is never a duplicate. Time is UTC."""
+
+    data: FactData
+    source: str = ""
+    fact_id: str | None = None
+    time: datetime | None = None

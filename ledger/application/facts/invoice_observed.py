@@ -1,0 +1,149 @@
+"""`invoice.observed`: what the billing system says of an invoice now."""
+
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+
+from ledger.application.effects import Outcome
+from ledger.application.facts.addresses import ensure_customer, note_invoice_address, unite
+from ledger.application.facts.fact import Fact, FactData
+from ledger.application.facts.fact_type import FactType
+from ledger.application.facts.invoices import register_invoice, standing_after
+from ledger.application.facts.unset import UNSET, Unset
+from ledger.application.walk import Walk
+from ledger.application.world import World
+from ledger.domain.balance import Snapshot, Status
+from ledger.domain.identity import Address, customer_known_by, known_by_address
+from ledger.domain.invoice import Invoice
+
+
+@dataclass(frozen=True, slots=True)
+class InvoiceObserved(FactData):
+    """A snapshot of an invoice; amounts in minor units, `observed_at` None means now."""
+
+    invoice_id: str
+    customer_id: str | None
+    currency: str
+    total: int
+    amount_remaining: int
+    status: Status
+    email: Address | Unset | None = UNSET
+    issued_on: date | Unset | None = UNSET
+    due_on: date | Unset | None = UNSET
+    time_zone: str | Unset | None = UNSET
+    observed_at: datetime | None = None
+    version: int | None = None
+
+
+class InvoiceObservedType(FactType[InvoiceObserved]):
+    """Snapshots of invoices, in any order."""
+
+    data = InvoiceObserved
+
+    def load(self, walk: Walk, data: InvoiceObserved) -> None:
+        """The invoice, whoever owes it, and whose its address is."""
+        walk.invoice(data.invoice_id)
+        email = data.email if isinstance(data.email, Address) else None
+        walk.owner(data.customer_id, email)
+        if email is not None:
+            walk.claims((email,))
+
+    def apply(self, world: World, fact: Fact, data: InvoiceObserved) -> Outcome:
+        """Take a snapshot in; an older one than the one on record changes nothing (design D10)."""
+        invoice = world.invoice(data.invoice_id)
+        before = invoice.snapshot if invoice else None
+        customer_id = _owner(world, data, before)
+        if customer_id is None:
+            return Outcome(
+                result="rejected",
+                body={"detail": "the invoice names neither a customer_id nor an email"},
+                invoice_id=data.invoice_id,
+            )
+        snapshot = _merged(world, invoice, before, data, customer_id, fact.time)
+        outcome = Outcome(result="applied", invoice_id=data.invoice_id, customer_id=customer_id)
+        dated_by_arrival = data.observed_at is None and fact.time is None and data.version is None
+        if before is not None and not dated_by_arrival and not before.replaced_by(snapshot):
+            outcome.result = "stale"
+            return outcome
+        if snapshot == before:
+            return outcome
+        ensure_customer(world, outcome, customer_id)
+        if invoice is None:
+            register_invoice(outcome, data.invoice_id)
+        standing = standing_after(world, invoice, snapshot, None, snapshot.observed_at)
+        outcome.change(
+            "invoice", data.invoice_id, Invoice.Observed, snapshot=snapshot, standing=standing
+        )
+        gone = before.address if before is not None else None
+        if before is not None and isinstance(data.email, Unset) and gone is not None:
+            _follow_owner(world, outcome, before.customer_id, customer_id)
+        note_invoice_address(world, outcome, customer_id, data.email, gone, snapshot.observed_at)
+        return outcome
+
+
+def _follow_owner(world: World, outcome: Outcome, before_id: str, customer_id: str) -> None:
+    """Whoever was known by the address of this invoice alone is the customer it is told to be of.
+
+    The address was left out and is the invoice's still (contract: left out is unchanged).
+    """
+    before = world.customer(before_id)
+    if before is not None and known_by_address(before.customer_id):
+        unite(world, outcome, customer_id, before)
+
+
+def _owner(world: World, data: InvoiceObserved, before: Snapshot | None) -> str | None:
+    """Who owes it; without a billing id the customer whose address it names (design D9)."""
+    if data.customer_id is not None:
+        return data.customer_id
+    if before is not None:
+        return before.customer_id
+    if not isinstance(data.email, Address):
+        return None
+    return world.name("address", data.email.fingerprint) or customer_known_by(data.email)
+
+
+def _merged(
+    world: World,
+    invoice: Invoice | None,
+    before: Snapshot | None,
+    data: InvoiceObserved,
+    customer_id: str,
+    event_time: datetime | None,
+) -> Snapshot:
+    """The snapshot with what was left out taken from the one before."""
+    observed_at = data.observed_at or event_time
+    issued_on, due_on, zone = data.issued_on, data.due_on, data.time_zone
+    snapshot = Snapshot(
+        customer_id=customer_id,
+        currency=data.currency,
+        total=data.total,
+        amount_remaining=data.amount_remaining,
+        status=data.status,
+        observed_at=observed_at or world.now,
+        issued_on=(before.issued_on if before else None) if issued_on is UNSET else issued_on,
+        due_on=(before.due_on if before else None) if due_on is UNSET else due_on,
+        time_zone=(before.time_zone if before else None) if isinstance(zone, Unset) else zone,
+        version=data.version,
+        address=_address(data, before),
+    )
+    return snapshot if observed_at is not None else _dated_by_arrival(snapshot, invoice)
+
+
+def _address(data: InvoiceObserved, before: Snapshot | None) -> str | None:
+    if isinstance(data.email, Unset):
+        return before.address if before is not None else None
+    return data.email.fingerprint if data.email is not None else None
+
+
+def _dated_by_arrival(snapshot: Snapshot, invoice: Invoice | None) -> Snapshot:
+    """A snapshot that names no time is of now, and later than everything taken in before it.
+
+    Facts of this same tick of the clock are in its amounts; without a note of them they would be
+    ties, which lower the balance once more (design D10).
+    """
+    if invoice is None:
+        return snapshot
+    at = snapshot.observed_at
+    if invoice.snapshot is not None:
+        at = max(at, invoice.snapshot.observed_at)
+    known = sorted(key for key, fact in invoice.money.items() if fact.at >= at)
+    return replace(snapshot, observed_at=at, includes=tuple(known))

@@ -1,0 +1,192 @@
+"""`send.observed`: a mail that went out without a permit."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import uuid5
+
+from ledger.application.breakers import open_breaker
+from ledger.application.effects import Outcome
+from ledger.application.facts.addresses import ensure_customer
+from ledger.application.facts.fact import Fact, FactData
+from ledger.application.facts.fact_names import fact_name
+from ledger.application.facts.fact_type import FactType
+from ledger.application.facts.invoices import register_invoice
+from ledger.application.facts.threads import start_thread
+from ledger.application.settling import displace, revoke_rival
+from ledger.application.walk import Walk
+from ledger.application.world import World
+from ledger.domain import windows
+from ledger.domain.customer import Customer
+from ledger.domain.identity import aggregate_id
+from ledger.domain.invoice import Invoice
+from ledger.domain.permit import Lane, Permit, State
+from ledger.domain.policy import Stage
+from ledger.domain.sends import SendRecord
+from ledger.domain.stages import unrecorded_below
+from ledger.domain.thread import Thread, intent_slot
+
+_MINE = aggregate_id("observed", "send")
+
+
+@dataclass(frozen=True, slots=True)
+class SendObserved(FactData):
+    """A mail that went out without a permit."""
+
+    customer_id: str
+    at: datetime
+    invoice_id: str | None = None
+    stage: str | None = None
+    thread_id: str | None = None
+    intent: str | None = None
+
+
+class SendObservedType(FactType[SendObserved]):
+    """Mails that went out past the ledger."""
+
+    data = SendObserved
+
+    def load(self, walk: Walk, data: SendObserved) -> None:
+        """The customer, and the invoice and thread that it names."""
+        walk.customer(data.customer_id)
+        if data.invoice_id is not None:
+            walk.invoice(data.invoice_id)
+        if data.thread_id is not None:
+            walk.aggregate("thread", data.thread_id)
+
+    def permits(self, world: World, data: SendObserved) -> Iterable[Permit | None]:
+        """Those that count in the windows of the customer, and the one of its stage or intent."""
+        customer = world.customer(data.customer_id)
+        lapsed = customer.lapsed(world.now) if customer else ()
+        return [*lapsed, _holder_of_observed(world, data)]
+
+    def apply(self, world: World, fact: Fact, data: SendObserved) -> Outcome:
+        """Let the mail use up its stage or intent, and count it in the windows.
+
+        One within the last 24 hours that passes the cap opens the breaker; an older one opens
+        nothing (design D8).
+        """
+        outcome = Outcome(
+            result="applied",
+            customer_id=data.customer_id,
+            invoice_id=data.invoice_id,
+            thread_id=data.thread_id,
+        )
+        stage = world.policy.stage(data.stage) if data.stage is not None else None
+        if data.stage is not None and stage is None:
+            outcome.result = "rejected"
+            outcome.body = {"detail": f"{data.stage!r} is not a stage of the policy"}
+            return outcome
+        customer = ensure_customer(world, outcome, data.customer_id)
+        customer_id = customer.customer_id if customer else data.customer_id
+        name = f"{fact_name(fact)}:{data}" if fact.fact_id else f"{data}:{world.now}"
+        sent_at = min(data.at, world.now)
+        mail = Permit(
+            permit_id=str(uuid5(_MINE, name)),
+            kind="observed",
+            lane=Lane.OUTREACH,
+            state=State.SENT,
+            customer_id=customer_id,
+            key_id="",
+            sender=f"observed:{fact.source}",
+            redeem_required=False,
+            granted_at=sent_at,
+            send_by=sent_at,
+            settled_at=sent_at,
+            thread_id=data.thread_id,
+            invoice_id=data.invoice_id,
+        )
+        outcome.change("customer", customer_id, Customer.MailObserved, permit=mail)
+        if data.invoice_id is not None and stage is None:
+            stage = _stage_reached(world, data.invoice_id, mail)
+        if data.invoice_id is not None and stage is not None:
+            _use_up_stage(world, outcome, data.invoice_id, stage.name, mail)
+        if data.thread_id is not None and data.intent is not None:
+            _use_up_intent(world, outcome, data.thread_id, data.intent, mail)
+        _open_breaker_if_passed(world, outcome, customer, mail)
+        return outcome
+
+
+def _holder_of_observed(world: World, data: SendObserved) -> Permit | None:
+    """The permit on record for the stage or intent of a mail that went out past the ledger."""
+    permit_id: str | None = None
+    invoice = world.invoice(data.invoice_id) if data.invoice_id is not None else None
+    if invoice is not None:
+        live = (r.permit_id for r in invoice.cycle_records() if r.state == "permitted")
+        permit_id = next(live, None)
+    thread = world.thread(data.thread_id) if data.thread_id is not None else None
+    if thread is not None and data.intent is not None:
+        held = thread.book.sends.get(intent_slot(data.intent))
+        permit_id = held.permit_id if held is not None else None
+    return world.permit(permit_id) if permit_id is not None else None
+
+
+def _stage_reached(world: World, invoice_id: str, mail: Permit) -> Stage | None:
+    """The highest stage that was reached when the mail went out: providers do not know ours."""
+    invoice = world.invoice(invoice_id)
+    age = invoice.days_past_due(mail.granted_at, world.policy.time_zone) if invoice else None
+    reached = [s for s in world.policy.stages if age is not None and s.days <= age]
+    return reached[-1] if reached else None
+
+
+def _use_up_stage(
+    world: World, outcome: Outcome, invoice_id: str, stage: str, mail: Permit
+) -> None:
+    invoice = world.invoice(invoice_id)
+    rung = world.policy.stage(stage)
+    assert rung is not None
+    cycle, lower = 1, world.policy.below(rung)
+    if invoice is None:
+        register_invoice(outcome, invoice_id)
+    else:
+        cycle = invoice.standing.cycle
+        starts_on = invoice.standing.starts_on
+        sent_on = invoice.local_date(mail.granted_at, world.policy.time_zone)
+        if cycle > 1 and starts_on is not None and sent_on < starts_on:
+            cycle -= 1
+        held = invoice.stages.get((cycle, stage))
+        if held is not None and held.state in ("sent", "bounced"):
+            return
+        if held is not None:
+            displace(world, outcome, held, mail)
+        lower = unrecorded_below(invoice, rung, world.policy)
+    outcome.change(
+        "invoice",
+        invoice_id,
+        Invoice.ReminderSent,
+        permit_id=None,
+        sender=mail.sender,
+        cycle=cycle,
+        stage=stage,
+        supersedes=tuple(s.name for s in lower),
+        sent_at=mail.granted_at,
+        provider_message_id=None,
+    )
+
+
+def _use_up_intent(
+    world: World, outcome: Outcome, thread_id: str, intent: str, mail: Permit
+) -> None:
+    thread = world.thread(thread_id)
+    slot = intent_slot(intent)
+    if thread is None:
+        start_thread(world, outcome, thread_id, mail.customer_id)
+    else:
+        held = thread.book.sends.get(slot)
+        if held is not None and held.state is State.SENT:
+            return
+        if held is not None:
+            revoke_rival(world, outcome, held.permit_id, mail)
+    record = SendRecord(mail.permit_id, State.SENT, mail.sender, mail.granted_at)
+    outcome.change("thread", thread_id, Thread.SendSettled, slot=slot, record=record, rejections=0)
+
+
+def _open_breaker_if_passed(
+    world: World, outcome: Outcome, customer: Customer | None, mail: Permit
+) -> None:
+    if mail.granted_at <= world.now - timedelta(hours=24) or customer is None:
+        return
+    window = windows.outreach(customer.permits.values(), world.policy, world.now)
+    if window.used < window.limit or customer.breaker is not None:
+        return
+    open_breaker(outcome, customer, "outreach", "mails went out past the ledger")

@@ -37,8 +37,9 @@ from ledger.application.requests import (
     RequestPermit,
     ResetBreaker,
 )
-from ledger.domain.balance import PaymentState, Status
+from ledger.domain.balance import Status
 from ledger.domain.identity import Address
+from ledger.domain.payments import PaymentState
 from tests.support.build import AGENT, CALLERS, OPERATOR, POLLER, address, ask, at
 
 START = at("2026-12-01T08:00:00Z")

@@ -29,7 +29,10 @@ from ledger.domain.thread import Thread
 
 Reader = Callable[[Any], Any]
 AGGREGATES: tuple[type[Aggregate], ...] = (Invoice, Customer, Thread, Incident, Job, Control)
-SNAPSHOT_TOPICS = {f"{kind.TOPIC}#1": kind for kind in (Invoice, Customer, Thread)}
+_STATE_VERSIONS: tuple[tuple[Any, int], ...] = ((Invoice, 2), (Customer, 1), (Thread, 1))
+SNAPSHOT_TOPICS: dict[str, Any] = {
+    f"{kind.TOPIC}#{number}": kind for kind, number in _STATE_VERSIONS
+}
 """Topics of snapshots; raise the number when a STATE changes, and older ones are passed over."""
 _OPTIONS = orjson.OPT_UTC_Z
 _NOTHING: Mapping[str, tuple[Permit, bytes]] = {}

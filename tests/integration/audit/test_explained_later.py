@@ -13,7 +13,7 @@ from ledger.application.engine import Engine
 from ledger.application.facts.fact import Fact
 from ledger.application.facts.invoice_payment import PaymentMoved
 from ledger.application.requests import SYSTEM, ApplyFact, ReportOutcome
-from ledger.domain.balance import PaymentState
+from ledger.domain.payments import PaymentState
 from ledger.domain.policy import DEFAULT_STAGES, Policy, Stage, parse_policy, policy_of
 from ledger.store.looking_back.journal import get_decision
 from ledger.store.setup import prepare_ledger

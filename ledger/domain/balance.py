@@ -38,7 +38,8 @@ class Snapshot:
     its second (ADR 0005). `includes` names the money facts of the same instant or later that were
     taken in before it and are in its amounts: only a snapshot that is dated by its arrival can
     tell. `address` is the fingerprint of the address on the invoice. Payments that were pending
-    before `settled_before` are over: this snapshot or an earlier one showed it.
+    before `settled_before` are over: this snapshot or an earlier one showed it. It is the beginning
+    of a second, because a payment of the same second may have begun after it.
     """
 
     customer_id: str

@@ -150,6 +150,7 @@ class ModelInvoice:
         before = self.snapshot
         if said.status == "paid":
             seen_at = said.observed_at or (max(now, before.at) if before else now)
+            seen_at = seen_at.replace(microsecond=0)
             self.settled = max(self.settled or seen_at, seen_at)
         if said.observed_at is None:
             at = max(now, before.at) if before else now

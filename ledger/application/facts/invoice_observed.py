@@ -159,7 +159,8 @@ def _merged(
     if observed_at is None:
         snapshot = _dated_by_arrival(snapshot, invoice)
     if data.nothing_in_flight or data.status is Status.PAID:
-        snapshot = replace(snapshot, settled_before=snapshot.observed_at)
+        second = snapshot.observed_at.replace(microsecond=0)
+        snapshot = replace(snapshot, settled_before=second)
     return snapshot
 
 

@@ -1,12 +1,17 @@
 """True histories of an invoice's money, cut into a provider's events and shuffled."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from hypothesis import strategies as st
 
 from ledger.application.facts.fact import Fact
+from ledger.application.facts.invoice_credit import Credited
+from ledger.application.facts.invoice_observed import InvoiceObserved
+from ledger.application.facts.invoice_payment import PaymentMoved
 from ledger.domain.balance import Status
+from ledger.domain.payments import PaymentState
 from tests.support.billing import TOTAL, Billing, Clock
 
 ISSUED = date(2026, 9, 1)
@@ -53,6 +58,8 @@ def histories(draw: st.DrawFn, start: datetime) -> History:
     billing.show(start - timedelta(hours=1) if draw(st.booleans()) else start)
     parts, truths, begun = [], [], 0
     second = start
+    if draw(st.integers(0, 3)) == 0:
+        second = _never_paid(draw, billing, start)
     for gap in draw(st.lists(st.sampled_from((1, 1, 40_000)), min_size=1, max_size=7)):
         second += timedelta(seconds=gap)
         _live(draw, billing, second, snapshots_may_lack)
@@ -67,9 +74,32 @@ def histories(draw: st.DrawFn, start: datetime) -> History:
     for part in parts:
         again = draw(st.lists(st.sampled_from(arrived), max_size=2)) if arrived else []
         twice = draw(st.lists(st.sampled_from(part), max_size=2)) if part else []
-        shuffled.append(draw(st.permutations([*part, *twice, *again])))
+        order = draw(st.permutations([*part, *twice, *again]))
+        worst_first = draw(st.integers(0, 2)) == 0
+        shuffled.append(sorted(order, key=_asks_for_more) if worst_first else order)
         arrived += part
     return History(shuffled, truths, billing.lowest > 0 and billing.status is not Status.VOID)
+
+
+def _never_paid(draw: st.DrawFn, billing: Billing, start: datetime) -> datetime:
+    """Half is credited, taken back and paid: without the middle one it looks paid in full."""
+    half = TOTAL // 2
+    changes: list[Callable[[datetime], None]] = [
+        lambda at: billing.credit("cn_1", half, at),
+        lambda at: billing.credit("cn_1", -half, at),
+        lambda at: billing.pay("pi_1", "succeeded", half, at),
+    ]
+    if draw(st.booleans()):
+        changes[:2] = [
+            lambda at: billing.pay("ch_3", "succeeded", half, at),
+            lambda at: billing.pay("ch_3", "reversed", half - 1, at),
+        ]
+    billing.status = Status.OPEN
+    billing.show(start + timedelta(seconds=1))
+    for number, change in enumerate(changes, 2):
+        change(start + timedelta(seconds=number))
+        billing.show(start + timedelta(seconds=number, milliseconds=50))
+    return start + timedelta(seconds=4)
 
 
 def _live(draw: st.DrawFn, billing: Billing, second: datetime, may_lack: bool) -> None:
@@ -138,6 +168,16 @@ def _payment(draw: st.DrawFn, billing: Billing, at: datetime, lowers: bool, may_
     else:
         amount = draw(_part(max(1, billing.remaining)))
         billing.pay(name, goes, amount, at)
+
+
+def _asks_for_more(told: Fact) -> int:
+    """The first snapshot and what lowers a balance come first: sums are as wrong as they can be."""
+    data = told.data
+    if isinstance(data, InvoiceObserved):
+        return 0 if data.amount_remaining == TOTAL else 2
+    if isinstance(data, PaymentMoved):
+        return 1 if data.state is PaymentState.SUCCEEDED else 2
+    return 1 if isinstance(data, Credited) and data.amount > 0 else 2
 
 
 def _part(remaining: int) -> st.SearchStrategy[int]:

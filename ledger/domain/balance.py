@@ -4,12 +4,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import StrEnum
+from itertools import groupby
 
 from ledger.domain.money import LARGEST_AMOUNT
 from ledger.domain.payments import (
     Life,
     MoneyFact,
     as_corrected,
+    from_untold,
     lives,
     moves,
     paid_after,
@@ -108,25 +110,41 @@ def balance(snapshot: Snapshot, facts: Iterable[MoneyFact]) -> int:
     The snapshot holds what each payment had paid by then (design D10, ADR 0005); what it has paid
     since changes the balance, so one payment counts once however often it is told.
     """
-    paid_since = 0
-    for life, first in _with_first(snapshot, facts):
-        held = [fact for fact in life if snapshot.holds(fact)]
-        paid_since += paid_after(life, first) - paid_after(held, first)
-    return min(max(0, snapshot.base - paid_since), snapshot.billed)
+    course = [owed for _, owed in _course(snapshot, facts)]
+    return min(max(0, course[-1] if course else snapshot.base), snapshot.billed)
 
 
-def _with_first(snapshot: Snapshot, facts: Iterable[MoneyFact]) -> Iterator[tuple[Life, int]]:
-    """Each payment's facts, and what it must have paid before all of them.
+def _course(snapshot: Snapshot, facts: Iterable[MoneyFact]) -> Iterator[tuple[datetime, int]]:
+    """The balance after each movement since the snapshot, with the second of the movement.
 
-    What came back after the snapshot without a word on its payment was in the snapshot, together
-    not more than what had been paid of the bill by then.
+    Within a second what lowers it comes first. What came back without a word on its payment was
+    paid some time before, so it raises the balance at most to what was billed.
     """
-    room = snapshot.billed - snapshot.owed
+    steps: list[tuple[datetime, bool, int, bool]] = []
     for life in lives(facts):
-        held = paid_at_first([fact for fact in life if snapshot.holds(fact)])
-        unheld = min(max(0, paid_at_first(life) - held), room)
-        room -= unheld
-        yield life, held + unheld
+        untold = from_untold(life)
+        for fact, change in _since(snapshot, life):
+            second = fact.at.replace(microsecond=0)
+            steps.append((second, change > 0, change, change > 0 and fact in untold))
+    owed = snapshot.base
+    for second, _, change, bounded in sorted(steps):
+        limit = max(owed, snapshot.billed)
+        owed = min(owed + change, limit) if bounded else owed + change
+        yield second, owed
+
+
+def _since(snapshot: Snapshot, life: Life) -> list[tuple[MoneyFact, int]]:
+    """What a payment changed since the snapshot, by what was said of it.
+
+    News that is older than what the snapshot is known to hold makes one change of all.
+    """
+    first = paid_at_first(life)
+    held = [fact for fact in life if snapshot.holds(fact)]
+    paid = paid_after(held, first)
+    later = life[len(held) :]
+    if life[: len(held)] == held:
+        return list(moves(later, paid))
+    return [(life[-1], paid - paid_after(life, first))]
 
 
 def effective_status(snapshot: Snapshot, owed: int) -> Status:
@@ -154,18 +172,12 @@ def paid_and_taken_back(snapshot: Snapshot, facts: Iterable[MoneyFact]) -> bool:
     What moved within one second is one step, because its order is not known. An amount that was
     corrected later counts as corrected, so a wrong sum never paid anything.
     """
-    steps: dict[datetime, int] = {}
     known = list(facts)
     held = [fact for fact in known if snapshot.holds(fact)]
     later = as_corrected(fact for fact in known if not snapshot.holds(fact))
-    for life, first in _with_first(snapshot, [*held, *later]):
-        for fact, change in moves(life, first):
-            if not snapshot.holds(fact):
-                second = fact.at.replace(microsecond=0)
-                steps[second] = steps.get(second, 0) + change
-    owed, was_paid = snapshot.base, False
-    for second in sorted(steps):
-        owed += steps[second]
+    was_paid = False
+    for _, in_second in groupby(_course(snapshot, [*held, *later]), lambda step: step[0]):
+        *_, (_, owed) = in_second
         was_paid = was_paid or owed <= 0
         if was_paid and owed > 0:
             return True

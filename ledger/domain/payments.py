@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from itertools import groupby
+from itertools import groupby, takewhile
 
 
 class PaymentState(StrEnum):
@@ -96,18 +96,14 @@ def paid_after(life: Iterable[MoneyFact], before: int) -> int:
     return paid
 
 
-def paid_at_first(life: Life) -> int:
-    """What the payment must have paid before anything was said of it.
+def from_untold(life: Life) -> Life:
+    """The first facts, as far as they take back what a payment paid that nobody told of."""
+    return list(takewhile(lambda f: f.state in _TAKES or f.state == PaymentState.PENDING, life))
 
-    A reversal of a payment that nobody told of takes back what an earlier snapshot held.
-    """
-    taken = 0
-    for fact in life:
-        if fact.state in _TAKES:
-            taken += abs(fact.amount)
-        elif fact.state != PaymentState.PENDING:
-            break
-    return taken
+
+def paid_at_first(life: Life) -> int:
+    """What the payment must have paid before anything was said of it."""
+    return sum(abs(fact.amount) for fact in from_untold(life) if fact.state in _TAKES)
 
 
 def moves(life: Life, first: int) -> Iterator[tuple[MoneyFact, int]]:

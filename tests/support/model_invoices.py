@@ -76,22 +76,31 @@ class ModelInvoice:
     def _sum(self, money: list[Movement], until: datetime | None = None) -> int:
         """The snapshot's amount after what moved before a moment; below zero if too much did."""
         assert self.snapshot is not None
-        owed = self.snapshot.owed
-        in_doubt = max(self.snapshot.said.total, owed) - owed
-        for payment in sorted({movement.payment for movement in money}):
+        owed, most = self.snapshot.owed, max(self.snapshot.said.total, self.snapshot.owed)
+        steps = []
+        for payment in {movement.payment for movement in money}:
             said = sorted(m for m in money if m.payment == payment)
-            leading = takewhile(lambda m: m.rank in (0, 3), said)
-            back = [m for m in leading if m.rank == 3]
-            new = sum(m.size for m in back if not self._heard(m))
-            first = sum(m.size for m in back) - new + min(new, in_doubt)
-            in_doubt -= min(new, in_doubt)
+            leading = list(takewhile(lambda m: m.rank in (0, 3), said))
+            first = sum(m.size for m in leading if m.rank == 3)
             held = now = first
-            for movement in said:
+            in_order = True
+            for number, movement in enumerate(said):
+                before, now = now, movement.paid(now)
                 if self._heard(movement):
                     held = movement.paid(held)
-                if self._heard(movement) or until is None or movement.at < until:
-                    now = movement.paid(now)
-            owed += held - now
+                    in_order = in_order and all(self._heard(m) for m in said[:number])
+                else:
+                    moved = before - now
+                    steps.append((movement, moved, moved > 0 and movement in leading, payment))
+            if not in_order:
+                steps = [s for s in steps if s[3] != payment]
+                last = said[-1]
+                steps.append((last, held - now, held > now and last in leading, payment))
+        for movement, moved, bounded, _ in sorted(
+            steps, key=lambda s: (s[0].at.replace(microsecond=0), s[1] > 0, s[1])
+        ):
+            if until is None or movement.at < until:
+                owed = min(owed + moved, max(owed, most)) if bounded else owed + moved
         return owed
 
     def _heard(self, movement: Movement) -> bool:

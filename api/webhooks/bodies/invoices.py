@@ -14,7 +14,9 @@ class Snapshot:
     """What a billing system says of one invoice at one moment; amounts in minor units.
 
     `due` None clears the due date; `issued` None leaves the issue date as it was. `version` is the
-    provider's own, where it has one.
+    provider's own, where it has one. All billing providers count whole seconds in what moves money,
+    so a snapshot holds all of its second (ADR 0005). `nothing_in_flight`: the provider shows every
+    payment on its way, and shows none.
     """
 
     invoice_id: str
@@ -28,6 +30,7 @@ class Snapshot:
     issued: datetime | None
     observed: datetime
     version: int | None = None
+    nothing_in_flight: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,10 @@ class Event:
             "status": snapshot.status,
             "due_on": utc_date(snapshot.due) if snapshot.due else None,
             "observed_at": rfc3339(snapshot.observed),
+            "precision": "second",
         }
+        if snapshot.nothing_in_flight:
+            data["payment_in_flight"] = False
         if snapshot.customer_id is not None:
             data["customer_id"] = self.own(snapshot.customer_id)
         if address is not None:

@@ -65,18 +65,21 @@ def _invoice(what: Record, settings: Settings) -> Translation:
         what.currency("currency"),
         what.record("account"),
     )
+    total = _minor(what, "total", currency)
+    written_off = total if status == "uncollectible" else 0
     return _event(what, changed, settings).observed(
         Snapshot(
             invoice_id=what.text("uuid"),
             customer_id=account.text("code"),
             email=account.optional_text("email"),
             currency=currency,
-            total=_minor(what, "total", currency),
-            amount_remaining=_minor(what, "balance", currency),
+            total=total,
+            amount_remaining=_minor(what, "balance", currency) or written_off,
             status=status,
             due=what.time("due_at") if what.has("due_at") else None,
             issued=what.time("created_at") if what.has("created_at") else None,
             observed=changed,
+            nothing_in_flight=what.text("state").lower() != "processing",
         )
     )
 
@@ -87,7 +90,10 @@ def _event(what: Record, changed: datetime, settings: Settings) -> Event:
 
 
 def _minor(what: Record, name: str, currency: str) -> int:
-    """An amount in major units as whole minor units; JSON's shortest digits are what was meant."""
+    """An amount in major units as whole minor units, of either sign.
+
+    JSON's shortest digits are what was meant.
+    """
     value = what.members.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Unusable("bad_amount", f"{what.where(name)} is not a number")
@@ -97,6 +103,4 @@ def _minor(what: Record, name: str, currency: str) -> int:
         raise Unusable("bad_amount", f"{what.where(name)} is finer than the currency") from None
     except ValueError:
         raise Unusable("bad_amount", f"{what.where(name)} is beyond reason") from None
-    if amount < 0:
-        raise Unusable("bad_amount", f"{what.where(name)} is negative")
     return amount

@@ -35,7 +35,7 @@ ACCOUNTS = _notifications("new_account updated_account")
 _SAID_BY_OTHERS = _notifications(
     """new_credit_invoice processing_credit_invoice closed_credit_invoice voided_credit_invoice
     reopened_credit_invoice open_credit_invoice updated_credit_invoice fraud_info_updated
-    transaction_authorized canceled_account deleted_account billing_info_updated
+    transaction_authorized reactivated_account canceled_account deleted_account billing_info_updated
     billing_info_update_failed low_balance_gift_card updated_balance_gift_card"""
 )
 """Known notifications that change no charge invoice by themselves."""

@@ -5,14 +5,16 @@ from datetime import datetime
 from api.webhooks.bodies.invoices import Event, Snapshot
 from api.webhooks.bodies.record import Record
 from api.webhooks.bodies.unusable import Unusable
-from api.webhooks.provider import Fact, Translation
+from api.webhooks.provider import Fact, Refresh, Translation
 
-_STATUSES = frozenset({"draft", "open", "paid", "void", "uncollectible"})
+_STATUSES = frozenset({"draft", "open", "paid", "void", "uncollectible", "deleted"})
 _OWED = frozenset({"open", "uncollectible"})
 
 
 def snapshot(event: Event, invoice: Record, created: datetime, *, deleted: bool) -> Translation:
     """The invoice as Stripe saw it when the event was made; a deleted draft is void.
+
+    Who owes it is a customer, or an account that is billed as one (`customer_account`).
 
     An invoice that Stripe charges by itself has no due date, so it never has a stage (design D7).
     """
@@ -24,12 +26,12 @@ def snapshot(event: Event, invoice: Record, created: datetime, *, deleted: bool)
     return event.observed(
         Snapshot(
             invoice_id=invoice.text("id"),
-            customer_id=invoice.reference("customer"),
+            customer_id=invoice.reference("customer") or invoice.reference("customer_account"),
             email=invoice.optional_text("customer_email"),
             currency=currency,
-            total=money(invoice, "total", currency),
-            amount_remaining=money(invoice, "amount_remaining", currency),
-            status="void" if deleted else status,
+            total=money(invoice, "total", currency, signed=True),
+            amount_remaining=money(invoice, "amount_remaining", currency, signed=True),
+            status="void" if deleted or status == "deleted" else status,
             due=None if charged == "charge_automatically" else invoice.optional_unix("due_date"),
             issued=_issued(invoice, status),
             observed=created,
@@ -72,8 +74,14 @@ def partial_payment(event: Event, payment: Record, created: datetime) -> Transla
 
 
 def intent(event: Event, what: Record, created: datetime, state: str) -> Translation:
-    """A payment intent of an invoice: on its way, or failed. Most belong to no invoice."""
+    """A payment intent of an invoice: on its way, paid, or failed. Most belong to no invoice.
+
+    Since basil it does not name its invoice. One on its way for a customer may pay for one, and
+    only the API can tell which.
+    """
     invoice = what.reference("invoice")
+    if invoice is None and state == "pending" and what.has("customer"):
+        return Translation(refresh=(Refresh("stripe", "payment_intent", what.text("id")),))
     if invoice is None:
         return Translation(ignored="names_no_invoice")
     data: dict[str, object] = {
@@ -123,13 +131,13 @@ def refund(event: Event, what: Record, created: datetime) -> Translation:
     return Translation(facts=(event.fact("invoice.refund_noted", created, data),))
 
 
-def money(record: Record, name: str, currency: str) -> int:
-    """An amount of Stripe's in ISO 4217 minor units.
+def money(record: Record, name: str, currency: str, *, signed: bool = False) -> int:
+    """An amount of Stripe's in ISO 4217 minor units; below zero only where it is `signed`.
 
     Stripe counts these in the currency's minor unit but for three special cases: ISK and UGX in
     hundredths that do not exist, MGA in whole ariary (https://docs.stripe.com/currencies).
     """
-    amount = record.amount(name)
+    amount = record.signed_amount(name) if signed else record.amount(name)
     if currency in ("ISK", "UGX"):
         whole, fraction = divmod(amount, 100)
         if fraction:

@@ -51,7 +51,15 @@ REQUIRED = {
     "delivery": {"provider", "event"},
 }
 OPTIONAL = {
-    "invoice.observed": {"customer_id", "email", "issued_on", "observed_at", "version"},
+    "invoice.observed": {
+        "customer_id",
+        "email",
+        "issued_on",
+        "observed_at",
+        "version",
+        "precision",
+        "payment_in_flight",
+    },
     "invoice.payment_failed": {"attempt_id"},
     "thread.message": {"to", "references", "headers", "return_path"},
     "send.observed": {"invoice_id"},
@@ -59,6 +67,7 @@ OPTIONAL = {
 }
 WORDS = {
     "status": {"draft", "open", "paid", "void", "uncollectible"},
+    "precision": {"second"},
     "state": {"pending", "succeeded", "failed", "reversed"},
     "direction": {"inbound", "outbound"},
     "event": {"delivered", "bounced", "complained"},
@@ -98,7 +107,9 @@ def assert_field(name: str, value: object) -> None:
     if name in ("total", "amount_remaining", "version", "amount"):
         assert type(value) is int
         assert abs(value) <= LARGEST_AMOUNT
-        assert value >= 0 or name == "amount"
+        assert value >= 0 or name != "version"
+    elif name == "payment_in_flight":
+        assert value is False
     elif name in ("due_on", "issued_on"):
         assert value is None or FIRST <= date.fromisoformat(str(value)) <= LAST
     elif name in ("at", "observed_at"):

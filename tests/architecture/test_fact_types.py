@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from api.schemas.facts import FACT_DATA
 
+from api.contract.facts import FACT_DATA
 from api.contract.translation import FACT_READERS
 from ledger.application.facts.registry import FACT_TYPES
 from tests.architecture.tree import PACKAGES, ROOT, Source, assert_kept, at, broken, sources

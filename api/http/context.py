@@ -12,8 +12,8 @@ from api.http.key_ring import KeyRing
 from api.settings.environment import Settings
 from api.webhooks.intake import Intake
 from api.webhooks.refresh.refresher import Refresher
-from ledger.store.log.writer import PostgresWriter
 from ledger.store.idempotency_lock import IdempotencyLock
+from ledger.store.log.writer import PostgresWriter
 
 
 @dataclass(kw_only=True)

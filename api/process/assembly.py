@@ -24,9 +24,9 @@ from api.webhooks.refresh.refresher import Refresher
 from ledger.application.engine import Engine, Limits
 from ledger.application.world import Identity
 from ledger.store.connections import Connections
+from ledger.store.idempotency_lock import IdempotencyLock
 from ledger.store.log.reader import LedgerReader
 from ledger.store.log.writer import PostgresWriter
-from ledger.store.idempotency_lock import IdempotencyLock
 from ledger.store.witness.witness_file import Witness
 from projections.projector import Projector
 from projections.rebuild import rebuild_outdated

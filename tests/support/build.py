@@ -1,4 +1,4 @@
-"""Builders of facts, callers and commands with defaults, so that a test names what it is about."""
+"""Builders of facts, callers and commands with defaults, so that a test sets only what matters."""
 
 import hashlib
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A service on its own embedded database that tests kill and start again on the same folder."""
+"""A service with its own embedded database that tests kill and restart on the same folder."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The list of what is due, twice: as SQL reads it from a log, and as the guards say in Python."""
+"""Computes the due list twice: by SQL from a log, and by the guards in Python."""
 
 import asyncio
 from dataclasses import dataclass, field

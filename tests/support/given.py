@@ -1,4 +1,4 @@
-"""given(steps).when(step).then(…): what was true, what is asked, and what must come of it."""
+"""given(steps).when(step).then(…): the preconditions, the command, and the expected result."""
 
 import asyncio
 import itertools

@@ -1,4 +1,4 @@
-"""What must hold after any history, read from the log and the permits as they are stored."""
+"""Checks the invariants after a history, from the stored log and permits."""
 
 import json
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""A writer session in memory, for unit tests of the pure core only: what is stored, it forgets."""
+"""An in-memory writer session, only for unit tests of the pure core; nothing is durable."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

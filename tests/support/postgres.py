@@ -1,4 +1,4 @@
-"""PostgreSQL servers on throw-away data, and databases of a test's own on them."""
+"""PostgreSQL servers on temporary data, and a new database for each test."""
 
 import shutil
 import tempfile

@@ -1,4 +1,4 @@
-"""A read side on a database of its own: a log that grows as the test says, and projectors."""
+"""A read side on its own database: a log that a test extends, and projectors."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable

@@ -1,4 +1,4 @@
-"""The story of a restored snapshot: forty reminders that the restored ledger knows nothing of."""
+"""The scenario of a restored backup: forty reminders are missing in the restored ledger."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Real service processes on a test clock, and what tests say to them over HTTP."""
+"""Starts real service processes on a test clock, and calls them over HTTP."""
 
 import itertools
 import json

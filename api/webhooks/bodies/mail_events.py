@@ -1,4 +1,4 @@
-"""Builds facts about mails (deliveries and messages), the same for every mail provider."""
+"""Facts about mails, built the same way for every mail provider: deliveries and messages."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ LOOP_HEADERS = frozenset(
     """auto-submitted content-type feedback-id list-id list-unsubscribe message-id precedence
     x-auto-response-suppress x-autorespond x-autoreply x-failed-recipients""".split()
 )
-"""Headers that identify automatic mail (RFC 3834); other headers are not passed on."""
+"""Headers by which mail written by a machine is known (RFC 3834); no others are passed on."""
 
 
 def delivery(
@@ -26,7 +26,7 @@ def delivery(
     provider_message_id: str | None = None,
     message_id: str | None = None,
 ) -> Translation:
-    """A delivery report without addresses: `event` is `delivered`, `bounced` or `complained`."""
+    """A delivery report: `event` is `delivered`, `bounced` or `complained`; no address is in it."""
     data: dict[str, object] = {"provider": provider, "event": event}
     if provider_message_id:
         data["provider_message_id"] = provider_message_id
@@ -39,7 +39,7 @@ def delivery(
 
 
 def not_delivered(reason: str) -> Translation:
-    """A mail that the provider did not deliver, although its address may be valid: ignored."""
+    """A mail that the provider gave up on without saying that its address is bad."""
     return Translation(rejected=(Rejected("delivery_failed", reason),))
 
 
@@ -57,7 +57,7 @@ def message(
     headers: Mapping[str, str] | None = None,
     return_path: str | None = None,
 ) -> Translation:
-    """A message of a thread as `thread.message`; display names of addresses are removed."""
+    """A message of a thread as `thread.message`; names beside the addresses are dropped."""
     data: dict[str, object] = {
         "thread_id": thread_id,
         "message_id": message_id,
@@ -87,21 +87,16 @@ def bare_address(text: str, where: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """A header's value as one line of at most 255 characters without control characters.
+    """A header's value unfolded to one line of at most 255 characters without control characters.
 
-    Cutting it is harmless: the part that marks a mail as automatic is at the beginning.
+    Cutting it is harmless: what marks a mail as automatic stands at the beginning.
     """
     printable = "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
     return printable[:LONGEST_ID]
 
 
-def bracketed(message_id: str) -> str:
-    """A Message-ID in angle brackets, as in a mail header (RFC 5322)."""
-    return message_id if message_id.startswith("<") else f"<{message_id}>"
-
-
 def merged(translations: Iterable[Translation]) -> Translation:
-    """Merge several translations into one, with the first reason for ignoring."""
+    """Several translations as one; the first reason for ignoring stands for all."""
     parts = list(translations)
     ignored = next((part.ignored for part in parts if part.ignored), None)
     return Translation(

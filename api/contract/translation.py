@@ -1,12 +1,12 @@
-"""From the shapes of the HTTP contract to the commands of the ledger."""
+"""Translates request schemas of the HTTP contract to commands of the ledger."""
 
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 from api.contract import facts as shapes
-from api.contract import permits as asks
 from api.contract.fields import Body
+from api.contract.permits import Asked
 from ledger.application.facts.customer_hold import CustomerHeld
 from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.customers_merged import CustomersMerged
@@ -21,18 +21,8 @@ from ledger.application.facts.refund_reported import RefundReported
 from ledger.application.facts.send_observed import SendObserved
 from ledger.application.facts.thread_message import ThreadMessage
 from ledger.application.facts.unset import UNSET
-from ledger.application.permit_subjects import (
-    ApologyRequest,
-    Digest,
-    Expected,
-    FollowUp,
-    IntentMessage,
-    Notification,
-    PaymentFailedNotice,
-    PermitSubject,
-    Reminder,
-    Reply,
-)
+from ledger.application.kinds.kind import PermitSubject
+from ledger.application.kinds.registry import KINDS
 from ledger.application.world import Identity
 from ledger.domain.automatic import automatic_reason
 from ledger.domain.balance import Status
@@ -41,7 +31,7 @@ from ledger.domain.payments import PaymentState
 
 
 class Translator:
-    """Turns requests into commands; addresses become fingerprints beside their text (D18)."""
+    """Translates requests to commands; each address gets its fingerprint beside its text (D18)."""
 
     def __init__(self, identity: Identity) -> None:
         self._identity = identity
@@ -51,7 +41,7 @@ class Translator:
         return Address(text, fingerprint(self._identity.secret, text))
 
     def invoice(self, invoice_id: str, body: shapes.InvoiceSnapshot) -> InvoiceObserved:
-        """A snapshot; what the request left out stays as it was, null clears it."""
+        """An invoice snapshot; a missing field is unchanged, null clears it."""
         given = body.model_fields_set
         email: Any = UNSET
         if "email" in given:
@@ -78,7 +68,7 @@ class Translator:
         return FACT_READERS[type_](self, data)
 
     def message(self, data: shapes.ThreadMessageData) -> ThreadMessage:
-        """A message of a thread, with the reason why it is a machine's, if it is."""
+        """A message of a thread, with the reason why it counts as automatic, if it does."""
         automatic = None
         names = (data.message_id, *_aliases(data))
         if data.direction == "inbound":
@@ -98,38 +88,16 @@ class Translator:
         )
 
     def subject(self, body: Any) -> PermitSubject:
-        """What a request for a permit asks for."""
-        if isinstance(body, asks.ReminderRequest):
-            expected = {
-                invoice_id: Expected(state.cycle, state.amount_remaining)
-                for invoice_id, state in (body.expected or {}).items()
-            }
-            return Reminder(tuple(body.invoices), body.stage, expected)
-        if isinstance(body, asks.PaymentFailedRequest):
-            return PaymentFailedNotice(body.invoice_id, body.event_id, body.attempt_id)
-        if isinstance(body, asks.ApologyPermitRequest):
-            return ApologyRequest(body.incident_id, body.customer_id)
-        to = self.address(body.to) if body.to else None
-        if isinstance(body, asks.ReplyRequest):
-            return Reply(body.thread_id, body.in_reply_to, body.customer_id, to)
-        if isinstance(body, asks.NotificationRequest):
-            return Notification(
-                body.event_type, body.event_id, body.customer_id, to, body.thread_id
-            )
-        if isinstance(body, asks.DigestRequest):
-            return Digest(body.inbox_id, body.date, body.customer_id, to, body.thread_id)
-        if isinstance(body, asks.FollowUpRequest):
-            return FollowUp(body.thread_id, body.step, body.customer_id, to)
-        return IntentMessage(body.thread_id, body.intent, body.customer_id, to)
+        """The subject of a request for a permit: the mail that it asks for."""
+        return KINDS[body.kind].from_body(body, self.address)
 
-    def riding_facts(self, body: Any) -> tuple[Fact, ...]:
-        """The facts that came with a request for a permit."""
-        if isinstance(body, asks.ReminderRequest | asks.PaymentFailedRequest):
-            snapshots = body.facts or {}
+    def riding_facts(self, body: Asked) -> tuple[Fact, ...]:
+        """The facts that a request for a permit embeds."""
+        snapshots = body.riding_snapshots()
+        if snapshots:
             return tuple(Fact(self.invoice(i, s), "riding") for i, s in snapshots.items())
-        if isinstance(body, asks.ReplyRequest) and body.message is not None:
-            return (Fact(self.message(body.message), "riding", None, body.message.at),)
-        return ()
+        message = body.riding_message()
+        return (Fact(self.message(message), "riding", None, message.at),) if message else ()
 
     def customer(self, data: shapes.CustomerObservedData) -> CustomerObserved:
         """The addresses of a customer."""
@@ -137,7 +105,7 @@ class Translator:
         return CustomerObserved(data.customer_id, emails)
 
     def delivery(self, data: shapes.DeliveryData) -> Delivery:
-        """A provider's word on a mail, with the permit that our own Message-ID names."""
+        """A provider's report on a mail, with the permit that our own Message-ID names."""
         permit_id = self._identity.permit_of(data.message_id) if data.message_id else None
         return Delivery(
             data.provider, data.event, data.provider_message_id, data.message_id, permit_id
@@ -145,7 +113,7 @@ class Translator:
 
 
 def _aliases(data: shapes.ThreadMessageData) -> tuple[str, ...]:
-    """The mail's own Message-ID, where the message goes by another id of its mail system."""
+    """The mail's Message-ID, where the message has another id in its mail system."""
     given = (text for name, text in (data.headers or {}).items() if name.lower() == "message-id")
     header = next(given, "").strip()
     fit = 0 < len(header) <= 255 and header.isprintable()
@@ -204,7 +172,7 @@ def fact_of(
     id_: str | None,
     time: datetime | None,
 ) -> Fact:
-    """A fact with the envelope that dedupes it."""
+    """A fact with the envelope by which it is deduplicated."""
     at = time
     if at is None and isinstance(data, shapes.ThreadMessageData):
         at = data.at

@@ -1,7 +1,7 @@
-"""Why a decision was taken: its request judged once more in the ledger as it stood then (D11)."""
+"""Explains a decision: evaluates its request again on the ledger's state at that time (D11)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,9 @@ from pydantic import ValidationError
 
 from api.contract.permits import PERMIT_REQUEST
 from api.contract.translation import Translator
-from ledger.application.explaining import (
+from ledger.application.caller import SYSTEM
+from ledger.application.commands import JobToken, Override, Redeem, RequestPermit
+from ledger.application.guard_verdicts import (
     DENIED,
     Judgement,
     Verdict,
@@ -19,21 +21,11 @@ from ledger.application.explaining import (
     judge_request,
     not_judged,
 )
-from ledger.application.permit_subjects import (
-    Digest,
-    FollowUp,
-    IntentMessage,
-    Notification,
-    PermitSubject,
-    Reminder,
-    Reply,
-)
-from ledger.application.requests import SYSTEM, JobToken, Override, Redeem, RequestPermit
+from ledger.application.kinds.registry import KINDS
 from ledger.application.views import customer_view, invoice_view
 from ledger.application.world import Identity, World
 from ledger.domain.control import Control
 from ledger.domain.customer import Customer
-from ledger.domain.identity import Address
 from ledger.domain.incident import Incident
 from ledger.domain.invoice import Invoice
 from ledger.domain.permit import Permit
@@ -42,17 +34,14 @@ from ledger.domain.thread import Thread
 from ledger.store.keys import caller_named
 from ledger.store.looking_back.past import Past, PastEvent
 
-_Addressed = Reply | Notification | Digest | FollowUp | IntentMessage
 _KEY_RULE = "Its Idempotency-Key is bound to a grant: the same request hears it again."
-# Kinds that may register a customer or thread of their own; with these no facts ride along.
-_WITH_SETUP = frozenset({"notification", "digest", "follow_up", "message"})
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The verdicts, and the state at `position`, right before the decision's own events.
+    """The guards' verdicts, and the state at `position`, right before the decision's own events.
 
-    `reproduced`: the guards come to the answer that was given. `state` holds what they looked at.
+    `reproduced`: the result is the answer that was given. `state` is the guards' input.
     """
 
     position: str
@@ -64,7 +53,7 @@ class Explanation:
 async def explain(
     connection: AsyncConnection[Any], identity: Identity, row: dict[str, Any]
 ) -> Explanation | None:
-    """The explanation of a row of the decision log; None where its policy is not on record."""
+    """The explanation of a row of the decision log; None where its policy is not stored."""
     if row["policy_text"] is None:
         return None
     try:
@@ -121,7 +110,7 @@ async def _explained(
 async def _command(
     connection: AsyncConnection[Any], identity: Identity, row: dict[str, Any]
 ) -> RequestPermit | Redeem | None:
-    """The request as a command; None for one that its text alone does not tell."""
+    """The request as a command; None where the stored request is not enough to rebuild it."""
     caller = SYSTEM
     if row["key_id"] != SYSTEM.key_id:
         known = await caller_named(connection, row["key_id"])
@@ -137,7 +126,7 @@ async def _command(
     asked = _asked(row)
     if asked is None:
         return None
-    subject = _subject(Translator(identity), asked, row)
+    subject = Translator(identity).subject(asked).as_logged(row["request"])
     override = asked.override
     return RequestPermit(
         subject=subject,
@@ -151,11 +140,11 @@ async def _command(
 
 
 def _asked(row: dict[str, Any]) -> Any:
-    """The request as it was read when it came, None where it does not read as one."""
+    """The stored request, parsed as at its arrival; None where it is not valid."""
     request = dict(row["request"])
     for name in ("to_fingerprint", "claim"):
         request.pop(name, None)
-    if request.get("kind") in _WITH_SETUP and request.get("customer_id") is None:
+    if _sets_up(request.get("kind")) and request.get("customer_id") is None:
         request["customer_id"] = row["customer_id"]
     try:
         return PERMIT_REQUEST.validate_json(orjson.dumps(request))
@@ -163,19 +152,13 @@ def _asked(row: dict[str, Any]) -> Any:
         return None
 
 
-def _subject(translator: Translator, asked: Any, row: dict[str, Any]) -> PermitSubject:
-    subject = translator.subject(asked)
-    fingerprint = row["request"].get("to_fingerprint")
-    if isinstance(subject, Reminder):
-        return replace(subject, claim=row["request"].get("claim") is True)
-    if fingerprint is not None and isinstance(subject, _Addressed):
-        named = row["request"].get("customer_id")
-        return replace(subject, to=Address("", fingerprint), customer_id=named)
-    return subject
+def _sets_up(kind: str | None) -> bool:
+    found = KINDS.get(kind) if kind is not None else None
+    return found is not None and found.sets_up
 
 
 def _own_events(row: dict[str, Any], events: list[PastEvent]) -> int:
-    """How many of the last events, the last first, this decision wrote itself."""
+    """How many of `events` (newest first) this decision wrote itself."""
     mine = _recogniser(row)
     count = 0
     for past in events:
@@ -202,7 +185,7 @@ def _recogniser(row: dict[str, Any]) -> Callable[[Any], bool]:
         return lambda event: isinstance(event, kinds) and _permit_of(event) == permit_id
     if row["status"] == 201:
         setup = (Customer.Created, Customer.AddressesObserved, Thread.Created)
-        registers = setup if row["kind"] in _WITH_SETUP else ()
+        registers = setup if _sets_up(row["kind"]) else ()
         return lambda event: _permit_of(event) == granted or isinstance(event, registers)
     if row["code"] == "cap_reached":
         return lambda event: isinstance(event, Customer.BreakerOpened)
@@ -227,7 +210,7 @@ def _permit_of(event: Any) -> str | None:
 async def _state(
     past: Past, world: World, row: dict[str, Any], command: RequestPermit | Redeem | None
 ) -> dict[str, Any]:
-    """What the guards looked at, as people see it: without addresses (design D18)."""
+    """The guards' input as JSON, without addresses (design D18)."""
     now, policy = world.now, world.policy
     customer_id, thread_id = row["customer_id"], row["thread_id"]
     permit: Permit | None = None
@@ -236,8 +219,8 @@ async def _state(
         redeem = command
         permit = await past.ask(world, lambda: world.permit(redeem.permit_id))
         invoice_ids = [item.invoice_id for item in permit.items] if permit else invoice_ids
-    elif command is not None and isinstance(command.subject, Reminder):
-        invoice_ids = list(command.subject.invoices)
+    elif command is not None:
+        invoice_ids = list(command.subject.shown_invoices()) or invoice_ids
     invoices = [await past.ask(world, partial(world.invoice, name)) for name in invoice_ids]
     customer = await past.ask(world, lambda: world.customer(customer_id)) if customer_id else None
     thread = await past.ask(world, lambda: world.thread(thread_id)) if thread_id else None
@@ -297,7 +280,7 @@ def _thread(thread: Thread) -> dict[str, Any]:
 
 
 def settings_changed_since(then: Policy, now: Policy) -> dict[str, tuple[object, object]]:
-    """The settings of a policy that are others now: then and now."""
+    """The policy settings that differ, each with its old and its new value."""
     names = Policy.__dataclass_fields__
     both = {name: (getattr(then, name), getattr(now, name)) for name in names}
     return {name: pair for name, pair in both.items() if pair[0] != pair[1]}

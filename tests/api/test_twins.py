@@ -1,4 +1,4 @@
-"""A twin that another process is still answering is waited for, and then replayed (contract)."""
+"""A request waits for a concurrent one with the same key, then replays its answer (contract)."""
 
 import threading
 
@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from api.http.idempotency import scope_of
-from ledger.application.requests import Caller
+from ledger.application.caller import Caller
 from tests.support.service import Answer, Service
 
 _ASKED = (

@@ -1,10 +1,20 @@
-"""Builders of facts, callers and commands with defaults, so that a test names what it is about."""
+"""Builders of facts, callers and commands with defaults, so that a test sets only what matters."""
 
 import hashlib
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from ledger.application.caller import Caller
+from ledger.application.commands import (
+    Idempotency,
+    JobToken,
+    Lapse,
+    Override,
+    Redeem,
+    ReportOutcome,
+    RequestPermit,
+)
 from ledger.application.facts.customer_hold import CustomerHeld
 from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.customers_merged import CustomersMerged
@@ -18,28 +28,15 @@ from ledger.application.facts.send_observed import SendObserved
 from ledger.application.facts.thread_message import ThreadMessage
 from ledger.application.facts.unset import UNSET as UNSET
 from ledger.application.facts.unset import Unset
-from ledger.application.permit_subjects import (
-    ApologyRequest,
-    Digest,
-    Expected,
-    FollowUp,
-    IntentMessage,
-    Notification,
-    PaymentFailedNotice,
-    PermitSubject,
-    Reminder,
-    Reply,
-)
-from ledger.application.requests import (
-    Caller,
-    Idempotency,
-    JobToken,
-    Lapse,
-    Override,
-    Redeem,
-    ReportOutcome,
-    RequestPermit,
-)
+from ledger.application.kinds.apology import ApologyRequest
+from ledger.application.kinds.digest import Digest
+from ledger.application.kinds.follow_up import FollowUp
+from ledger.application.kinds.kind import PermitSubject
+from ledger.application.kinds.message import IntentMessage
+from ledger.application.kinds.notification import Notification
+from ledger.application.kinds.payment_failed import PaymentFailedNotice
+from ledger.application.kinds.reminder import Expected, Reminder
+from ledger.application.kinds.reply import Reply
 from ledger.application.world import Identity
 from ledger.domain.balance import Status
 from ledger.domain.identity import Address, fingerprint
@@ -58,11 +55,11 @@ OPERATOR = Caller("key-operator", "operator", SCOPES | {"operate"})
 """A key that a human uses."""
 CALLERS = (POLLER, AGENT, RECEIPTS, OPERATOR)
 LAST = "$last"
-"""Stands for the permit granted last; `$1` for the first one."""
+"""A placeholder for the permit granted last; `$1` is the first one."""
 
 
 def at(text: str) -> datetime:
-    """A moment written as RFC 3339 with an offset; a date alone is its midnight, UTC."""
+    """Parse a time in RFC 3339 with an offset; a date alone means its midnight, UTC."""
     moment = datetime.fromisoformat(text)
     return moment.replace(tzinfo=UTC) if len(text) == 10 else moment.astimezone(UTC)
 
@@ -131,7 +128,7 @@ def paid(
 
 
 def credit(amount: int, invoice_id: str = "inv_1", id: str = "cre_1") -> Credited:
-    """A credit; a negative one takes a credit back."""
+    """A credit; a negative one reverses a credit."""
     return Credited(invoice_id, id, amount)
 
 
@@ -166,7 +163,7 @@ def customer(customer_id: str = "cus_1", *emails: str) -> CustomerObserved:
 
 
 def merged(gone: str, into: str) -> CustomersMerged:
-    """Two customers who are one."""
+    """A merge of two customers."""
     return CustomersMerged(gone, into)
 
 
@@ -204,14 +201,14 @@ def observed_send(
     thread: str | None = None,
     intent: str | None = None,
 ) -> SendObserved:
-    """A mail that went out past the ledger."""
+    """A mail that was sent without the ledger."""
     return SendObserved(customer, at(when), invoice_id, stage, thread, intent)
 
 
 def delivery(
     event: str = "delivered", id: str | None = None, permit: str | None = None
 ) -> Delivery:
-    """A provider's word on a mail."""
+    """A provider's report on a mail."""
     return Delivery("resend", event, id, None, permit)
 
 
@@ -309,12 +306,12 @@ def redeem(permit: str = LAST, attempt: str | None = None, by: Caller = POLLER) 
 def report(
     outcome: str = "sent", permit: str = LAST, by: Caller = POLLER, id: str | None = None
 ) -> ReportOutcome:
-    """A sender's word on its mail; `id` is the provider's id of it."""
+    """A sender's report on its mail; `id` is the provider's id of the mail."""
     return ReportOutcome(permit, outcome, by, "resend", id)
 
 
 def lapse(permit: str = LAST) -> Lapse:
-    """The sweeper's visit."""
+    """The sweeper's command."""
     return Lapse(permit)
 
 

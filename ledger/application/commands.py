@@ -1,0 +1,255 @@
+"""The commands that the ledger takes: who asks, and for what."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+
+from ledger.application.caller import SYSTEM, Caller
+from ledger.application.facts.fact import Fact
+from ledger.application.kinds.kind import PermitSubject
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """A human's deliberate repeat (contract: override), once per action id."""
+
+    action_id: str
+    by: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobToken:
+    """The lease under which a permit is asked for."""
+
+    name: str
+    token: int
+
+
+@dataclass(frozen=True, slots=True)
+class Idempotency:
+    """An Idempotency-Key: `scope` is the digest of (API key, method, path, key), `fingerprint`
+    that of the request without its trace ids."""
+
+    scope: bytes
+    fingerprint: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class RequestPermit:
+    """Ask for a permit."""
+
+    subject: PermitSubject
+    caller: Caller
+    decision_id: str
+    request: bytes
+    idempotency: Idempotency | None = None
+    redeem: bool = False
+    override: Override | None = None
+    job: JobToken | None = None
+    facts: tuple[Fact, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """The kind of mail asked for."""
+        return self.subject.kind
+
+
+def is_of_claim(command: object) -> bool:
+    """Does it tell the log of nothing but the standing of a customer whom a claim asks for?"""
+    if isinstance(command, RequestPermit):
+        return command.subject.claim
+    return isinstance(command, BindAnswer)
+
+
+@dataclass(frozen=True, slots=True)
+class Redeem:
+    """Turn a permit into the right to hand one mail over, now."""
+
+    permit_id: str
+    attempt: str | None
+    caller: Caller
+    decision_id: str
+    request: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ReportOutcome:
+    """What became of a mail: `sent`, `rejected` (a definite refusal) or `unknown`.
+
+    `provider` and `detail` are kept with the outcome, for people; no address may be in them.
+    """
+
+    permit_id: str
+    outcome: str
+    caller: Caller
+    provider: str | None = None
+    provider_message_id: str | None = None
+    message_id: str | None = None
+    detail: str | None = None
+
+    @property
+    def reason(self) -> str:
+        """Who reported it, of which provider, and what they said."""
+        said = (f"reported by {self.caller.name}", self.provider, self.detail)
+        return ": ".join(part for part in said if part)
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyFact:
+    """Take one fact in."""
+
+    fact: Fact
+    caller: Caller
+    answer_with_state: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lapse:
+    """Let a permit lapse whose time is up; a sweeper asks, decide does it."""
+
+    permit_id: str
+    caller: Caller = SYSTEM
+
+
+@dataclass(frozen=True, slots=True)
+class ResetBreaker:
+    """A named human closes a customer's breaker."""
+
+    customer_id: str
+    by: str
+    reason: str
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseAddress:
+    """A named human lifts the hold of a customer's addresses."""
+
+    customer_id: str
+    by: str
+    reason: str
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class CallPause:
+    """Stop sending of a scope."""
+
+    scope: str
+    reason: str
+    by: str
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class CallResume:
+    """Lift a pause, or end recovery mode (scope `recovery`)."""
+
+    scope: str
+    reason: str
+    by: str
+    guard_check_id: str | None
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class NoteGuardCheck:
+    """Record that a guard check ended; `started_version`: the control aggregate's at its start."""
+
+    check_id: str
+    started_at: datetime
+    started_version: int
+    failed: tuple[str, ...]
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class EnterRecovery:
+    """The database turned out to be an older copy."""
+
+    cause: str
+    import_from: datetime | None
+    caller: Caller = SYSTEM
+
+
+@dataclass(frozen=True, slots=True)
+class TakeLease:
+    """Take or renew a job's lease for `ttl_seconds`."""
+
+    job: str
+    holder: str
+    ttl_seconds: int
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUpLease:
+    """Give a job's lease up, named by its holder or its token; by neither, whoever holds it."""
+
+    job: str
+    holder: str | None
+    token: int | None
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class DeclareIncident:
+    """A human declares an incident over a window of time (UTC, half-open)."""
+
+    incident_id: str
+    title: str
+    cause: str
+    window_from: datetime
+    window_to: datetime
+    by: str
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class CloseIncident:
+    """A human closes an incident."""
+
+    incident_id: str
+    by: str
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class Erase:
+    """Remove a customer's addresses (design D18)."""
+
+    customer_id: str
+    by: str
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class BindAnswer:
+    """Keep the answer of a write under its Idempotency-Key."""
+
+    idempotency: Idempotency
+    status: int
+    body: bytes
+    caller: Caller
+
+
+Command: TypeAlias = (
+    RequestPermit
+    | Redeem
+    | ReportOutcome
+    | ApplyFact
+    | Lapse
+    | ResetBreaker
+    | ReleaseAddress
+    | CallPause
+    | CallResume
+    | NoteGuardCheck
+    | EnterRecovery
+    | TakeLease
+    | GiveUpLease
+    | DeclareIncident
+    | CloseIncident
+    | Erase
+    | BindAnswer
+)

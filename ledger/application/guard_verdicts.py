@@ -1,0 +1,176 @@
+"""Judges a request once more, guard by guard, in a world as it was: why was this the answer? (D11)
+
+The guards, their order and the final answer are those of the decision itself; here each one says
+aloud what it found.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ledger.application.commands import Redeem, RequestPermit
+from ledger.application.effects import Outcome
+from ledger.application.kinds.kind import Judged
+from ledger.application.permit_decision import key_obstacle, request_permit
+from ledger.application.permit_life import may_handle, not_redeemable, overtaken, redeem
+from ledger.application.world import World
+from ledger.domain.guards import (
+    CUSTOMER_GUARDS,
+    SUBJECT_GUARDS,
+    Case,
+    CustomerGuard,
+    Subject,
+    SubjectGuard,
+)
+from ledger.domain.permit import Permit
+from ledger.domain.reasons import Denial
+
+PASSED, DENIED, NOT_JUDGED = "passed", "denied", "not_judged"
+_CALLER = "The lease of its job is another's, or its override has been used."
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one guard said: `about` names the send key that it judged, None the mail as a whole.
+
+    `denies_when` is its rule. A guard behind one that denied was not judged.
+    """
+
+    guard: str
+    denies_when: str
+    about: str | None
+    verdict: str
+    code: str | None = None
+    detail: str | None = None
+    available_at: datetime | None = None
+
+
+@dataclass(slots=True)
+class Judgement:
+    """Every guard's verdict in order, and the answer that they come to (`code` None: yes).
+
+    `changes` is how many events the decision writes.
+    """
+
+    verdicts: list[Verdict]
+    status: int
+    code: str | None
+    detail: str | None
+    changes: int
+
+
+@dataclass(slots=True)
+class _Bench:
+    """The verdicts so far, and whether a guard has denied."""
+
+    verdicts: list[Verdict] = field(default_factory=list)
+    decided: bool = False
+
+    def ask(
+        self, guard: str, rule: str, about: str | None, judge: Callable[[], Denial | None]
+    ) -> None:
+        """Let a guard judge, unless one before it has denied."""
+        if self.decided:
+            self.verdicts.append(Verdict(guard, rule, about, NOT_JUDGED))
+            return
+        denial = judge()
+        self.decided = denial is not None
+        if denial is None:
+            self.verdicts.append(Verdict(guard, rule, about, PASSED))
+        else:
+            found = (DENIED, denial.code, denial.detail, denial.available_at)
+            self.verdicts.append(Verdict(guard, rule, about, *found))
+
+
+def judge_request(world: World, command: RequestPermit) -> Judgement:
+    """The guards of a request for a permit, in the order of design D12. Changes nothing.
+
+    Raises NotLoaded like the decision itself.
+    """
+    bench = _Bench()
+    bench.ask("caller", _CALLER, None, lambda: key_obstacle(world, command))
+    ask = None if bench.decided else command.subject.ask(world, command)
+    if isinstance(ask, Denial):
+        refused: Denial = ask
+        bench.ask("request", "It cannot be about anything that is known.", None, lambda: refused)
+        ask = None
+    if ask is None:
+        bench.verdicts.extend(not_judged())
+    else:
+        passed = [_judge_subject(bench, ask.case, subject) for subject in ask.subjects]
+        bench.decided = not any(passed)
+        for guard in CUSTOMER_GUARDS:
+            bench.ask(guard.__name__, _rule(guard), None, _bound(guard, ask.case))
+    return _judgement(bench, request_permit(world, command))
+
+
+def not_judged() -> list[Verdict]:
+    """The table of guards where something before them gave the answer."""
+    guards: tuple[Callable[..., object], ...] = (*SUBJECT_GUARDS, *CUSTOMER_GUARDS)
+    return [Verdict(guard.__name__, _rule(guard), None, NOT_JUDGED) for guard in guards]
+
+
+def _judge_subject(bench: _Bench, case: Case, subject: Judged) -> bool:
+    """A send key that a guard denies is withheld; the others are judged all the same."""
+    bench.decided = False
+    for guard in SUBJECT_GUARDS:
+        bench.ask(guard.__name__, _rule(guard), subject.ref, _bound_to(guard, case, subject.judged))
+    return not bench.decided
+
+
+def judge_redeem(world: World, command: Redeem) -> Judgement:
+    """What a redeem looks at, in its order. Changes nothing; raises NotLoaded."""
+    bench = _Bench()
+    permit = world.permit(command.permit_id)
+
+    def of_permit(judge: Callable[[Permit], Denial | None]) -> Callable[[], Denial | None]:
+        return lambda: judge(permit) if permit is not None else None
+
+    def known() -> Denial | None:
+        if permit is not None:
+            return None
+        lost = world.control.recovery_since is not None
+        code = "recovery_mode" if lost else "unknown_permit"
+        return Denial(code, "there is no such permit")
+
+    def forbidden(held: Permit) -> Denial | None:
+        may = may_handle(command.caller, held)
+        return None if may else Denial("forbidden", "only the granting key, or operate, may")
+
+    def recovering(held: Permit) -> Denial | None:
+        if world.control.recovery_since is None or held.synthetic:
+            return None
+        return Denial("recovery_mode", "the ledger was restored and waits for a human")
+
+    def revoked(held: Permit) -> Denial | None:
+        why = overtaken(world, held)
+        return Denial("revoked", why) if why is not None else None
+
+    def redeemable(held: Permit) -> Denial | None:
+        return not_redeemable(held, command.attempt)
+
+    bench.ask("known", "There is no such permit.", None, known)
+    bench.ask("granting_key", "Another key was granted it.", None, of_permit(forbidden))
+    bench.ask("state", "It is not to be redeemed any more.", None, of_permit(redeemable))
+    bench.ask("recovery", "The ledger is in recovery mode.", None, of_permit(recovering))
+    bench.ask("facts_since", "Something since the grant takes it back.", None, of_permit(revoked))
+    return _judgement(bench, redeem(world, command))
+
+
+def _judgement(bench: _Bench, outcome: Outcome) -> Judgement:
+    denial = outcome.denial
+    code, detail = (denial.code, denial.detail) if denial is not None else (None, None)
+    return Judgement(bench.verdicts, outcome.status, code, detail, len(outcome.changes))
+
+
+def _bound(guard: CustomerGuard, case: Case) -> Callable[[], Denial | None]:
+    return lambda: guard(case)
+
+
+def _bound_to(guard: SubjectGuard, case: Case, subject: Subject) -> Callable[[], Denial | None]:
+    return lambda: guard(case, subject)
+
+
+def _rule(guard: Callable[..., object]) -> str:
+    """The first line of the guard's own description."""
+    return (guard.__doc__ or "").strip().splitlines()[0]

@@ -1,0 +1,248 @@
+"""The life of a permit after its grant: redeem, outcome and lapse (design D6)."""
+
+from dataclasses import replace
+from typing import Any
+
+from ledger.application.caller import Caller
+from ledger.application.commands import Lapse, Redeem, ReportOutcome
+from ledger.application.effects import NameClaim, Outcome, denied, ids_of
+from ledger.application.facts.delivered_mail import (
+    apply_deliveries,
+    sent_after_end,
+    take_early_deliveries,
+)
+from ledger.application.permit_grant import item_body
+from ledger.application.permit_settlement import settle
+from ledger.application.world import World
+from ledger.domain.customer import Customer
+from ledger.domain.invoice import Invoice
+from ledger.domain.permit import FREED, Item, Permit, State
+from ledger.domain.reasons import Denial
+from ledger.domain.stages import money_obstacle
+from ledger.domain.subjects import hold_obstacle, in_flight_obstacle
+from ledger.domain.thread import Thread
+
+
+def redeem(world: World, command: Redeem) -> Outcome:
+    """Turn a granted permit into the right to hand one mail over; judged again by the facts.
+
+    The same `attempt` hears its yes again while the permit is redeemed; anything else is told
+    that it was redeemed already.
+    """
+    permit = world.permit(command.permit_id)
+    if permit is None and world.control.recovery_since is not None:
+        return denied(Denial("recovery_mode", "the ledger was restored and may have lost it"))
+    if permit is None:
+        return denied(Denial("unknown_permit", "there is no such permit"))
+    ids = ids_of(permit)
+    if not may_handle(command.caller, permit):
+        return Outcome(status=403, **ids)
+    denial = not_redeemable(permit, command.attempt)
+    if denial is not None:
+        return denied(denial, **ids)
+    if permit.state is State.REDEEMED:
+        outcome = Outcome(**ids, body=_hand_over(world, permit))
+        outcome.address = permit.address
+        return outcome
+    if world.control.recovery_since is not None and not permit.synthetic:
+        return denied(
+            Denial("recovery_mode", "the ledger was restored and waits for a human"), **ids
+        )
+    why = overtaken(world, permit)
+    if why is not None:
+        outcome = denied(
+            Denial("revoked", f"permit {permit.permit_id}: {why}", permit_id=permit.permit_id),
+            **ids,
+        )
+        settle(world, outcome, permit, State.REVOKED, why)
+        return outcome
+    redeemed = permit.redeemed(world.now, command.attempt)
+    outcome = Outcome(**ids, body=_hand_over(world, redeemed))
+    outcome.address = permit.address
+    outcome.permits.append(redeemed)
+    customer = world.customer(permit.customer_id)
+    outcome.change(
+        "customer",
+        customer.customer_id if customer else permit.customer_id,
+        Customer.MailRedeemed,
+        permit_id=permit.permit_id,
+        attempt=command.attempt,
+    )
+    if permit.thread_id is not None:
+        for slot in permit.slots:
+            outcome.change(
+                "thread",
+                permit.thread_id,
+                Thread.SendRedeemed,
+                permit_id=permit.permit_id,
+                slot=slot,
+            )
+    return outcome
+
+
+def report_outcome(world: World, command: ReportOutcome) -> Outcome:
+    """Take a sender's word on its mail, in any order and repeated.
+
+    `sent` after `unknown` is a settlement; after `expired` or `revoked` it is taken as the fact
+    that it is, and a human is told. `rejected` after `sent` is refused (already_settled).
+    """
+    permit = world.permit(command.permit_id)
+    if permit is None:
+        return denied(Denial("unknown_permit", "there is no such permit"))
+    if not may_handle(command.caller, permit):
+        return Outcome(status=403, customer_id=permit.customer_id)
+    wanted = State(command.outcome)
+    ids = (command.provider_message_id, command.message_id)
+    outcome = Outcome(customer_id=permit.customer_id)
+    if wanted == permit.state or (wanted is State.REJECTED and permit.state in FREED):
+        outcome.body = permit_body(permit)
+        if wanted is State.SENT:
+            _note_ids(world, outcome, permit, command)
+        return outcome
+    if permit.state is State.SENT or (wanted is State.UNKNOWN and permit.state in FREED):
+        denial = Denial(
+            "already_settled",
+            f"permit {permit.permit_id} is {permit.state}, not {wanted}",
+            permit_id=permit.permit_id,
+        )
+        return denied(denial, customer_id=permit.customer_id)
+    if permit.state in FREED:
+        outcome.alerts.append(sent_after_end(permit))
+    settled = settle(world, outcome, permit, wanted, command.reason, *ids)
+    early = take_early_deliveries(world, outcome, *ids)
+    if early:
+        settled = _apply_early_deliveries(world, outcome, permit, settled, early)
+    outcome.body = permit_body(settled)
+    return outcome
+
+
+def lapse(world: World, command: Lapse) -> Outcome:
+    """Let a permit become expired or unknown whose `send_by` has passed."""
+    permit = world.permit(command.permit_id)
+    state = permit.lapsed_state(world.now) if permit else None
+    outcome = Outcome(result="ignored")
+    if permit is None or state is None:
+        return outcome
+    outcome.result = "applied"
+    settle(world, outcome, permit, state, "not settled by its send_by")
+    return outcome
+
+
+def permit_body(permit: Permit) -> dict[str, Any]:
+    """What a permit is now; `to` is added as it leaves."""
+    return {
+        "permit_id": permit.permit_id,
+        "state": str(permit.state),
+        "kind": permit.kind,
+        "customer_id": permit.customer_id,
+        "items": [item_body(item) for item in permit.items],
+        "granted_at": permit.granted_at,
+        "send_by": permit.send_by,
+        "redeemed_at": permit.redeemed_at,
+        "settled_at": permit.settled_at,
+        "provider_message_id": permit.provider_message_id,
+    }
+
+
+def _hand_over(world: World, permit: Permit) -> dict[str, Any]:
+    """A redeemed permit, with the Message-ID to hand over."""
+    return permit_body(permit) | {"message_id": world.identity.message_id(permit.permit_id)}
+
+
+def may_handle(caller: Caller, permit: Permit) -> bool:
+    """May this key redeem the permit and report on it: the granting one, or `operate` (D6)?"""
+    return caller.key_id == permit.key_id or caller.may("operate")
+
+
+def not_redeemable(permit: Permit, attempt: str | None) -> Denial | None:
+    """Why the state of the permit alone forbids a redeem."""
+    name = permit.permit_id
+    if permit.state is State.GRANTED:
+        return None
+    if permit.state is State.EXPIRED:
+        return Denial("expired", f"permit {name} was not used by its send_by", permit_id=name)
+    if permit.state in (State.REVOKED, State.REJECTED):
+        return Denial("revoked", f"permit {name} is {permit.state}", permit_id=name)
+    same_try = attempt is not None and attempt == permit.attempt
+    if permit.state is State.REDEEMED and same_try:
+        return None
+    return Denial("already_redeemed", f"permit {name} is {permit.state}", permit_id=name)
+
+
+def overtaken(world: World, permit: Permit) -> str | None:
+    """What happened since the grant that takes the permit back, None if nothing did."""
+    control = world.control
+    paused = control.pause_for(permit.kind, permit.lane, permit.sender)
+    if (paused or control.paused_since(permit)) and not permit.synthetic:
+        return "sending was paused since it was granted"
+    customer = world.customer(permit.customer_id)
+    held = customer.permits.get(permit.permit_id) if customer else None
+    if held is not None and held.overtaken is not None:
+        return held.overtaken
+    if customer is not None and customer.holds.binding(world.now, permit.kind) is not None:
+        return "the customer was put on hold"
+    if customer is not None and permit.address in customer.held_addresses:
+        return "its address was put on hold"
+    for item in permit.items:
+        why = _item_overtaken(world, permit, item)
+        if why is not None:
+            return f"invoice {item.invoice_id}: {why}"
+    invoice = world.invoice(permit.invoice_id) if permit.invoice_id else None
+    return _notice_overtaken(world, permit, invoice) if invoice is not None else None
+
+
+def _item_overtaken(world: World, permit: Permit, item: Item) -> str | None:
+    """What the stage's record says, or for a repeat, which has none, the facts themselves."""
+    invoice = world.invoice(item.invoice_id)
+    if invoice is None:
+        return None
+    record = invoice.stages.get((item.cycle, item.stage))
+    if record is not None and record.permit_id == permit.permit_id and record.overtaken:
+        return record.overtaken
+    if invoice.standing.balance != item.amount_remaining:
+        return "the amount owed changed"
+    if invoice.standing.cycle != item.cycle or invoice.standing.starts_on != item.counts_from:
+        return "the due date was changed"
+    if world.customer(invoice.customer_id) is not world.customer(permit.customer_id):
+        return "it has another owner"
+    denial = (
+        money_obstacle(invoice, world.policy)
+        or hold_obstacle(invoice, permit.kind, world.now)
+        or in_flight_obstacle(invoice, world.policy, world.now)
+    )
+    return denial.detail if denial is not None else None
+
+
+def _notice_overtaken(world: World, permit: Permit, invoice: Invoice) -> str | None:
+    for slot in permit.slots:
+        record = invoice.notices.sends.get(slot)
+        if record is not None and record.permit_id == permit.permit_id and record.overtaken:
+            return record.overtaken
+    denial = money_obstacle(invoice, world.policy) or hold_obstacle(invoice, permit.kind, world.now)
+    return denial.detail if denial is not None else None
+
+
+def _note_ids(world: World, outcome: Outcome, permit: Permit, command: ReportOutcome) -> None:
+    """A mail known as sent by a delivery event gets the provider's names for it from its sender."""
+    provider_message_id, message_id = command.provider_message_id, command.message_id
+    if message_id is not None:
+        outcome.names.append(NameClaim("sent_message", message_id, permit.permit_id))
+    if provider_message_id is not None:
+        outcome.names.append(NameClaim("provider_message", provider_message_id, permit.permit_id))
+    early = take_early_deliveries(world, outcome, provider_message_id, message_id)
+    if early:
+        apply_deliveries(world, outcome, permit, early, None)
+
+
+def _apply_early_deliveries(
+    world: World, outcome: Outcome, permit: Permit, settled: Permit, events: set[str]
+) -> Permit:
+    """Delivery events that came before anybody named their mail settle its permit now."""
+    if settled.state is State.SENT:
+        apply_deliveries(world, outcome, settled, events, settled.provider_message_id)
+        return settled
+    outcome.changes.clear()
+    outcome.permits.clear()
+    outcome.alerts.clear()
+    apply_deliveries(world, outcome, permit, events, settled.provider_message_id)
+    return replace(permit, state=State.SENT)

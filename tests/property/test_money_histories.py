@@ -1,7 +1,8 @@
 """What a billing system knows, told late, twice and in any order, is what the ledger knows (D10).
 
 `make test` draws some hundred histories. The long run, of as many as the variable says:
-LEDGER_MONEY_HISTORIES=20000 .venv/bin/python -m pytest -q tests/property/test_money_histories.py
+HYPOTHESIS_PROFILE=deep LEDGER_MONEY_HISTORIES=20000 \
+    .venv/bin/python -m pytest -q tests/property/test_money_histories.py
 """
 
 import os

@@ -160,7 +160,8 @@ def test_unsubscribed_at_the_provider(service: Service, name: str) -> None:
     service.fact("address.hold", wish)
     digest(service, customer, "2026-12-03").no(409, "on_hold")
     assert held(service, customer) == [(box, "unsubscribed", ["digest"])]
-    notify(service, "1", customer_id=customer).ok(201)
+    other_kind = notify(service, "1", customer_id=customer).ok(201)
+    service.report(other_kind["permit_id"], "rejected").ok()
     release = f"/v1/customers/{customer}/addresses/release"
     service.post(release, {"reason": "by mistake", "by": "ann"}).ok()
     digest(service, customer, "2026-12-03").no(409, "on_hold")

@@ -51,7 +51,6 @@ class DeliveryType(FactType[Delivery]):
                 if permit.address is not None:
                     walk.mailbox(permit.address)
         if data.recipient is not None:
-            walk.mailbox(data.recipient.fingerprint)
             walk.owner_of(data.recipient)
         if data.message_id is not None:
             walk.name("sent_message", data.message_id)

@@ -1,4 +1,4 @@
-"""The list of what is due, twice: as SQL reads it from a log, and as the guards say in Python."""
+"""Computes the due list twice: by SQL from a log, and by the guards in Python."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -123,7 +123,7 @@ class Reader:
             self.position = upto
 
     async def next_turn(self, scenario: Scenario, listed: dict[str, Listed]) -> datetime | None:
-        """The next moment at which SQL would list another invoice, or withhold somebody no more."""
+        """The next time at which SQL would list another invoice or stop withholding a customer."""
         await one(self.connection, "control", "enter", **Generation(INVOICES, 1).key)
         cursor = await self.connection.execute("SELECT due_at FROM invoices")
         turns = [row[0] for row in await cursor.fetchall()]
@@ -148,7 +148,7 @@ class Reader:
         }
 
     async def claimable(self, scenario: Scenario, passed_over: list[str]) -> dict[str, list[str]]:
-        """The invoices of those whom a claim would ask for."""
+        """The invoices of the customers that a claim would select."""
         page = await ready_customers(
             self.connection,
             now=scenario.store.now,
@@ -160,7 +160,7 @@ class Reader:
         return {customer.customer_id: list(customer.invoices) for customer in page.items}
 
     async def check_pages(self, scenario: Scenario, listed: dict[str, Listed], limit: int) -> None:
-        """Page by page it is the same list in the same order, and so are its filtered forms."""
+        """Assert that pages give the same list in the same order, also with filters."""
         ids: list[str] = []
         cursor = None
         while True:
@@ -192,7 +192,7 @@ class Reader:
             assert some == {}
 
     async def check_cuts(self) -> None:
-        """Taken in at one go the log leaves the same rows."""
+        """Assert that the log applied in one range gives the same rows."""
         for model in MODELS.values():
             live, fresh = Generation(model, 1), Generation(model, 2)
             await apply_range(self.connection, fresh, 0, self.position)
@@ -205,7 +205,7 @@ class Reader:
 
 
 def expected(scenario: Scenario, swept: bool = False) -> dict[str, Listed]:
-    """What the guards say of each invoice and its customer, with the facts as they stand.
+    """The guards' verdict on each invoice and its customer, with the current facts.
 
     `swept` looks at the customers as they will be once lapses are recorded.
     """

@@ -94,7 +94,7 @@ async def get_events(
 ) -> Response:
     """Events in log order: all, those of a customer with their invoices, or of one aggregate.
 
-    `aggregate` is an aggregate's id, or a kind and an external id: `invoice:inv_1`.
+    `aggregate` is an aggregate's id, or a kind and an outside id: `invoice:inv_1`.
     """
     after = decode_number(cursor) or 0
     aggregates = await _wanted_aggregates(context, customer_id, aggregate)

@@ -40,7 +40,7 @@ BEGINNING = Place(0, _FIRST, _EVENT, "")
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """What a timeline covers: event streams, by (kind, external id), and customer ids.
+    """What a timeline covers: event streams, by (kind, outside id), and customer ids.
 
     `invoice_id` and `permits` restrict decisions and alerts to those of one invoice.
     """

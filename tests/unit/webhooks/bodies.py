@@ -1,4 +1,4 @@
-"""Sample bodies of tests/payloads, and a provider's reading of them."""
+"""Sample bodies of tests/payloads, and their translation by a provider."""
 
 from pathlib import Path
 

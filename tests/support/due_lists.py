@@ -203,7 +203,8 @@ class Reader:
                     "control", "compare", live=live.schema, fresh=fresh.schema, table=table
                 )
                 rows = await self.connection.execute(compared, {"most": 5})
-                assert await rows.fetchall() == []
+                differing = await rows.fetchall()
+                assert differing == [], f"{model.name}.{table}: {differing}"
 
 
 def expected(scenario: Scenario, swept: bool = False) -> dict[str, Listed]:

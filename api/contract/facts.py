@@ -126,6 +126,16 @@ class CustomerHoldData(Body):
     metadata: Metadata | None = None
 
 
+class AddressHoldData(Body):
+    """`address.hold` and `address.unhold`: of the address, whoever has it; null kinds: all."""
+
+    address: Email
+    reason: Reason
+    kinds: Annotated[list[Kind], Field(max_length=8)] | None = None
+    until: Instant | None = None
+    metadata: Metadata | None = None
+
+
 class MergedData(Body):
     """`customer.merged`."""
 
@@ -181,12 +191,16 @@ class SendObservedData(Body):
 
 
 class DeliveryData(Body):
-    """`delivery`: a provider's report on a mail."""
+    """`delivery`: a provider's report on a mail.
+
+    It applies to the `recipient` that it names, else to the address that the permit was granted to.
+    """
 
     provider: Id
     event: Literal["delivered", "bounced", "complained"]
     provider_message_id: Id | None = None
     message_id: MessageId | None = None
+    recipient: Email | None = None
     metadata: Metadata | None = None
 
     @model_validator(mode="after")
@@ -208,6 +222,8 @@ FACT_DATA: dict[str, type[Body]] = {
     "customer.hold": CustomerHoldData,
     "customer.unhold": CustomerHoldData,
     "customer.merged": MergedData,
+    "address.hold": AddressHoldData,
+    "address.unhold": AddressHoldData,
     "thread.message": ThreadMessageData,
     "send.observed": SendObservedData,
     "delivery": DeliveryData,

@@ -7,6 +7,7 @@ from typing import Any
 from api.contract import facts as shapes
 from api.contract.fields import Body
 from api.contract.permits import Asked
+from ledger.application.facts.address_hold import AddressHoldTold
 from ledger.application.facts.customer_hold import CustomerHeld
 from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.customers_merged import CustomersMerged
@@ -108,7 +109,12 @@ class Translator:
         """A provider's report on a mail, with the permit that our own Message-ID names."""
         permit_id = self._identity.permit_of(data.message_id) if data.message_id else None
         return Delivery(
-            data.provider, data.event, data.provider_message_id, data.message_id, permit_id
+            data.provider,
+            data.event,
+            data.provider_message_id,
+            data.message_id,
+            permit_id,
+            recipient=self.address(data.recipient) if data.recipient else None,
         )
 
 
@@ -137,6 +143,12 @@ def _customer_hold(held: bool) -> Callable[[Translator, shapes.CustomerHoldData]
     )
 
 
+def _address_hold(held: bool) -> Callable[[Translator, shapes.AddressHoldData], FactData]:
+    return lambda to, data: AddressHoldTold(
+        to.address(data.address), data.reason, held, data.until, tuple(data.kinds or ())
+    )
+
+
 def _send(_: Translator, data: shapes.SendObservedData) -> FactData:
     return SendObserved(
         data.customer_id, data.at, data.invoice_id, data.stage, data.thread_id, data.intent
@@ -157,6 +169,8 @@ FACT_READERS: dict[str, Callable[[Translator, Any], FactData]] = {
     "customer.hold": _customer_hold(True),
     "customer.unhold": _customer_hold(False),
     "customer.merged": lambda _, data: CustomersMerged(data.from_, data.into),
+    "address.hold": _address_hold(True),
+    "address.unhold": _address_hold(False),
     "thread.message": Translator.message,
     "send.observed": _send,
     "delivery": Translator.delivery,

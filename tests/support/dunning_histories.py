@@ -99,12 +99,16 @@ money = st.one_of(
 )
 until = st.one_of(st.none(), moments().map(str))
 reasons = st.sampled_from(("dispute", "promise"))
+suppressions = st.sampled_from(("bounced", "unsubscribed", "blocked"))
+addresses = st.sampled_from([e for e in EMAILS if e])
 kinds = st.sampled_from(((), ("reminder",), ("reply",)))
 holds = st.one_of(
     st.builds(build.hold, reasons, invoices, until),
     st.builds(build.unhold, reasons, invoices),
     st.builds(build.customer_hold, customers, reasons, until, kinds),
     st.builds(build.customer_unhold, customers, reasons),
+    st.builds(build.address_hold, addresses, suppressions, until, kinds),
+    st.builds(build.address_unhold, addresses, suppressions, kinds),
 )
 people = st.one_of(
     st.builds(build.customer, customers, st.sampled_from([e for e in EMAILS if e])),

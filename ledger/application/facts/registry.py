@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ledger.application.facts.address_hold import AddressHoldToldType
 from ledger.application.facts.customer_hold import CustomerHeldType
 from ledger.application.facts.customer_observed import CustomerObservedType
 from ledger.application.facts.customers_merged import CustomersMergedType
@@ -27,6 +28,7 @@ _TYPES: tuple[FactType[Any], ...] = (
     CustomerObservedType(),
     CustomerHeldType(),
     CustomersMergedType(),
+    AddressHoldToldType(),
     ThreadMessageType(),
     SendObservedType(),
     DeliveryType(),

@@ -16,7 +16,8 @@ class Settings:
     in front of every invoice and customer id. `source` is the CloudEvents source of the facts, the
     scope within which their ids are deduplicated. `reminders` says that the provider still mails
     its own reminders, so that their reports become `send.observed`. `fetch_certificate` gives the
-    bytes behind an https URL; only SNS signatures need it.
+    bytes behind an https URL; only SNS signatures need it. `time_zone` is the IANA zone in which an
+    instant becomes a day: the policy's.
     """
 
     secrets: tuple[str, ...] = field(repr=False)
@@ -24,6 +25,7 @@ class Settings:
     mode: str = "live"
     prefix: str = ""
     reminders: bool = True
+    time_zone: str = "UTC"
     fetch_certificate: Callable[[str], bytes] | None = None
 
 

@@ -48,6 +48,15 @@ PAYMENT_STATES = {
 Its success is told by the invoice's own snapshot.
 """
 
+SUBSCRIPTIONS = frozenset(
+    {
+        "customer.subscription.created",
+        "customer.subscription.deleted",
+        "customer.subscription.updated",
+    }
+)
+"""They hold a whole subscription; what counts is whether it has ended."""
+
 _SAID_BY_OTHERS = frozenset(
     {
         "charge.captured",

@@ -15,12 +15,13 @@ import psycopg
 from bench.ratio import Comparison, Pair, Sample
 from bench.stand import Stand
 from ledger.application.answers import Answer
+from ledger.application.caller import SYSTEM
+from ledger.application.commands import ApplyFact, ReportOutcome, RequestPermit
 from ledger.application.engine import Engine
 from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.fact import Fact
 from ledger.application.facts.send_observed import SendObserved
-from ledger.application.permit_subjects import Notification
-from ledger.application.requests import SYSTEM, ApplyFact, ReportOutcome, RequestPermit
+from ledger.application.kinds.own_requests import notice_of
 from ledger.application.world import Identity
 from ledger.domain.policy import Policy
 from ledger.store.log.writer import PostgresWriter
@@ -121,7 +122,7 @@ class _Sampling:
             _check([await engine.submit(_customer(customer))])
             engine = await self.renew() if self._cold else engine
         asked = RequestPermit(
-            subject=Notification("shipped", f"{customer}-{day}", customer_id=customer),
+            subject=notice_of(customer, "shipped", f"{customer}-{day}")[0],
             caller=SYSTEM,
             decision_id=str(uuid.uuid4()),
             request=b"{}",

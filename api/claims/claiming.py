@@ -14,9 +14,10 @@ from api.claims.ready_slices import ready_slices
 from api.contract.problems import ProblemError, problem_answer
 from api.running.decision_ids import DECISION_IDS
 from ledger.application.answers import Answer, answered, to_json, with_address
-from ledger.application.permit_subjects import Reminder
+from ledger.application.caller import Caller
+from ledger.application.commands import BindAnswer, Idempotency, RequestPermit
+from ledger.application.kinds.own_requests import claim_of
 from ledger.application.ports import Need, StoreUnavailable
-from ledger.application.requests import BindAnswer, Caller, Idempotency, RequestPermit
 from ledger.domain.permit import State
 from projections.due import ReadyCustomer
 
@@ -128,9 +129,9 @@ async def replay_claim(parts: ClaimParts, idempotency: Idempotency) -> Answer | 
 
 
 def _request(caller: Caller, invoices: tuple[str, ...], stage: str | None) -> RequestPermit:
-    request = {"kind": "reminder", "invoices": invoices, "stage": stage, "claim": True}
+    subject, request = claim_of(invoices, stage)
     return RequestPermit(
-        subject=Reminder(invoices, stage, {}, claim=True),
+        subject=subject,
         caller=caller,
         decision_id=DECISION_IDS.next(),
         request=to_json(request),

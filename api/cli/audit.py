@@ -11,8 +11,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemaining
 from api.cli.session import clear_errors, console, counted, opened_store
 from api.settings.environment import Settings, load_settings
 from ledger.application.answers import Answer
+from ledger.application.caller import SYSTEM
+from ledger.application.commands import Erase
 from ledger.application.engine import Engine
-from ledger.application.requests import SYSTEM, Erase
 from ledger.application.world import Identity
 from ledger.store.log.writer import PostgresWriter
 from ledger.store.looking_back.audit import Checkpoint, Verification, verify

@@ -1,5 +1,6 @@
 """Permits as requests and answers carry them (contract: Permits)."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, TypeAdapter, model_validator
@@ -45,7 +46,7 @@ class OverrideRequest(Body):
     reason: Text
 
 
-class _Asked(Body):
+class Asked(Body):
     """What every request for a permit may hold."""
 
     NOT_COMPARED: ClassVar[set[str]] = {"metadata", "facts", "message", "expected", "job"}
@@ -55,11 +56,23 @@ class _Asked(Body):
     job: JobLease | None = None
     metadata: Metadata | None = None
 
+    def riding_snapshots(self) -> Mapping[str, InvoiceSnapshot]:
+        """Snapshots of invoices that ride along, by the invoices' ids."""
+        return {}
 
-class _AboutInvoices(_Asked):
+    def riding_message(self) -> ThreadMessageData | None:
+        """The message that rides along."""
+        return None
+
+
+class _AboutInvoices(Asked):
     """What requests about invoices may hold: snapshots that ride along."""
 
     facts: Annotated[dict[Id, InvoiceSnapshot], Field(max_length=100)] | None = None
+
+    def riding_snapshots(self) -> Mapping[str, InvoiceSnapshot]:
+        """The `facts`."""
+        return self.facts or {}
 
 
 class ReminderRequest(_AboutInvoices):
@@ -95,7 +108,7 @@ class PaymentFailedRequest(_AboutInvoices):
         return self
 
 
-class ReplyRequest(_Asked):
+class ReplyRequest(Asked):
     """The answer to an inbound message, which may ride along."""
 
     kind: Literal["reply"]
@@ -105,8 +118,12 @@ class ReplyRequest(_Asked):
     customer_id: CustomerId | None = None
     to: Email | None = None
 
+    def riding_message(self) -> ThreadMessageData | None:
+        """The `message` replied to."""
+        return self.message
 
-class NotificationRequest(_Asked):
+
+class NotificationRequest(Asked):
     """A notice about one event of the business.
 
     Named together, `to` is an address of `customer_id`: mails to either count in one window.
@@ -126,7 +143,7 @@ class NotificationRequest(_Asked):
         return self
 
 
-class DigestRequest(_Asked):
+class DigestRequest(Asked):
     """The digest of an inbox for one day.
 
     Named together, `to` is an address of `customer_id`: mails to either count in one window.
@@ -146,7 +163,7 @@ class DigestRequest(_Asked):
         return self
 
 
-class FollowUpRequest(_Asked):
+class FollowUpRequest(Asked):
     """A numbered follow-up in a thread.
 
     A new thread needs a `customer_id` or `to`; named together, the address is the customer's, and
@@ -160,7 +177,7 @@ class FollowUpRequest(_Asked):
     to: Email | None = None
 
 
-class MessageRequest(_Asked):
+class MessageRequest(Asked):
     """A message with an intent, once in its thread.
 
     A new thread needs a `customer_id` or `to`; named together, the address is the customer's, and
@@ -174,7 +191,7 @@ class MessageRequest(_Asked):
     to: Email | None = None
 
 
-class ApologyPermitRequest(_Asked):
+class ApologyPermitRequest(Asked):
     """The one apology of an incident to a customer."""
 
     kind: Literal["apology"]

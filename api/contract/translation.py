@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any
 
 from api.contract import facts as shapes
-from api.contract import permits as asks
 from api.contract.fields import Body
+from api.contract.permits import Asked
 from ledger.application.facts.customer_hold import CustomerHeld
 from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.customers_merged import CustomersMerged
@@ -21,18 +21,8 @@ from ledger.application.facts.refund_reported import RefundReported
 from ledger.application.facts.send_observed import SendObserved
 from ledger.application.facts.thread_message import ThreadMessage
 from ledger.application.facts.unset import UNSET
-from ledger.application.permit_subjects import (
-    ApologyRequest,
-    Digest,
-    Expected,
-    FollowUp,
-    IntentMessage,
-    Notification,
-    PaymentFailedNotice,
-    PermitSubject,
-    Reminder,
-    Reply,
-)
+from ledger.application.kinds.kind import PermitSubject
+from ledger.application.kinds.registry import KINDS
 from ledger.application.world import Identity
 from ledger.domain.automatic import automatic_reason
 from ledger.domain.balance import PaymentState, Status
@@ -96,37 +86,15 @@ class Translator:
 
     def subject(self, body: Any) -> PermitSubject:
         """What a request for a permit asks for."""
-        if isinstance(body, asks.ReminderRequest):
-            expected = {
-                invoice_id: Expected(state.cycle, state.amount_remaining)
-                for invoice_id, state in (body.expected or {}).items()
-            }
-            return Reminder(tuple(body.invoices), body.stage, expected)
-        if isinstance(body, asks.PaymentFailedRequest):
-            return PaymentFailedNotice(body.invoice_id, body.event_id, body.attempt_id)
-        if isinstance(body, asks.ApologyPermitRequest):
-            return ApologyRequest(body.incident_id, body.customer_id)
-        to = self.address(body.to) if body.to else None
-        if isinstance(body, asks.ReplyRequest):
-            return Reply(body.thread_id, body.in_reply_to, body.customer_id, to)
-        if isinstance(body, asks.NotificationRequest):
-            return Notification(
-                body.event_type, body.event_id, body.customer_id, to, body.thread_id
-            )
-        if isinstance(body, asks.DigestRequest):
-            return Digest(body.inbox_id, body.date, body.customer_id, to, body.thread_id)
-        if isinstance(body, asks.FollowUpRequest):
-            return FollowUp(body.thread_id, body.step, body.customer_id, to)
-        return IntentMessage(body.thread_id, body.intent, body.customer_id, to)
+        return KINDS[body.kind].from_body(body, self.address)
 
-    def riding_facts(self, body: Any) -> tuple[Fact, ...]:
+    def riding_facts(self, body: Asked) -> tuple[Fact, ...]:
         """The facts that came with a request for a permit."""
-        if isinstance(body, asks.ReminderRequest | asks.PaymentFailedRequest):
-            snapshots = body.facts or {}
+        snapshots = body.riding_snapshots()
+        if snapshots:
             return tuple(Fact(self.invoice(i, s), "riding") for i, s in snapshots.items())
-        if isinstance(body, asks.ReplyRequest) and body.message is not None:
-            return (Fact(self.message(body.message), "riding", None, body.message.at),)
-        return ()
+        message = body.riding_message()
+        return (Fact(self.message(message), "riding", None, message.at),) if message else ()
 
     def customer(self, data: shapes.CustomerObservedData) -> CustomerObserved:
         """The addresses of a customer."""

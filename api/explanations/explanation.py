@@ -1,7 +1,7 @@
 """Why a decision was taken: its request judged once more in the ledger as it stood then (D11)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,9 @@ from pydantic import ValidationError
 
 from api.contract.permits import PERMIT_REQUEST
 from api.contract.translation import Translator
-from ledger.application.explaining import (
+from ledger.application.caller import SYSTEM
+from ledger.application.commands import JobToken, Override, Redeem, RequestPermit
+from ledger.application.guard_verdicts import (
     DENIED,
     Judgement,
     Verdict,
@@ -19,21 +21,11 @@ from ledger.application.explaining import (
     judge_request,
     not_judged,
 )
-from ledger.application.permit_subjects import (
-    Digest,
-    FollowUp,
-    IntentMessage,
-    Notification,
-    PermitSubject,
-    Reminder,
-    Reply,
-)
-from ledger.application.requests import SYSTEM, JobToken, Override, Redeem, RequestPermit
+from ledger.application.kinds.registry import KINDS
 from ledger.application.views import customer_view, invoice_view
 from ledger.application.world import Identity, World
 from ledger.domain.control import Control
 from ledger.domain.customer import Customer
-from ledger.domain.identity import Address
 from ledger.domain.incident import Incident
 from ledger.domain.invoice import Invoice
 from ledger.domain.permit import Permit
@@ -42,10 +34,7 @@ from ledger.domain.thread import Thread
 from ledger.store.keys import caller_named
 from ledger.store.looking_back.past import Past, PastEvent
 
-_Addressed = Reply | Notification | Digest | FollowUp | IntentMessage
 _KEY_RULE = "Its Idempotency-Key is bound to a grant: the same request hears it again."
-# Kinds that may register a customer or thread of their own; with these no facts ride along.
-_WITH_SETUP = frozenset({"notification", "digest", "follow_up", "message"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +126,7 @@ async def _command(
     asked = _asked(row)
     if asked is None:
         return None
-    subject = _subject(Translator(identity), asked, row)
+    subject = Translator(identity).subject(asked).as_logged(row["request"])
     override = asked.override
     return RequestPermit(
         subject=subject,
@@ -155,7 +144,7 @@ def _asked(row: dict[str, Any]) -> Any:
     request = dict(row["request"])
     for name in ("to_fingerprint", "claim"):
         request.pop(name, None)
-    if request.get("kind") in _WITH_SETUP and request.get("customer_id") is None:
+    if _sets_up(request.get("kind")) and request.get("customer_id") is None:
         request["customer_id"] = row["customer_id"]
     try:
         return PERMIT_REQUEST.validate_json(orjson.dumps(request))
@@ -163,15 +152,9 @@ def _asked(row: dict[str, Any]) -> Any:
         return None
 
 
-def _subject(translator: Translator, asked: Any, row: dict[str, Any]) -> PermitSubject:
-    subject = translator.subject(asked)
-    fingerprint = row["request"].get("to_fingerprint")
-    if isinstance(subject, Reminder):
-        return replace(subject, claim=row["request"].get("claim") is True)
-    if fingerprint is not None and isinstance(subject, _Addressed):
-        named = row["request"].get("customer_id")
-        return replace(subject, to=Address("", fingerprint), customer_id=named)
-    return subject
+def _sets_up(kind: str | None) -> bool:
+    found = KINDS.get(kind) if kind is not None else None
+    return found is not None and found.sets_up
 
 
 def _own_events(row: dict[str, Any], events: list[PastEvent]) -> int:
@@ -202,7 +185,7 @@ def _recogniser(row: dict[str, Any]) -> Callable[[Any], bool]:
         return lambda event: isinstance(event, kinds) and _permit_of(event) == permit_id
     if row["status"] == 201:
         setup = (Customer.Created, Customer.AddressesObserved, Thread.Created)
-        registers = setup if row["kind"] in _WITH_SETUP else ()
+        registers = setup if _sets_up(row["kind"]) else ()
         return lambda event: _permit_of(event) == granted or isinstance(event, registers)
     if row["code"] == "cap_reached":
         return lambda event: isinstance(event, Customer.BreakerOpened)
@@ -236,8 +219,8 @@ async def _state(
         redeem = command
         permit = await past.ask(world, lambda: world.permit(redeem.permit_id))
         invoice_ids = [item.invoice_id for item in permit.items] if permit else invoice_ids
-    elif command is not None and isinstance(command.subject, Reminder):
-        invoice_ids = list(command.subject.invoices)
+    elif command is not None:
+        invoice_ids = list(command.subject.shown_invoices()) or invoice_ids
     invoices = [await past.ask(world, partial(world.invoice, name)) for name in invoice_ids]
     customer = await past.ask(world, lambda: world.customer(customer_id)) if customer_id else None
     thread = await past.ask(world, lambda: world.thread(thread_id)) if thread_id else None

@@ -9,8 +9,9 @@ from datetime import datetime
 from api.contract.problems import ProblemError
 from api.guard_check.parts import ProbedParts
 from api.guard_check.probes import Finding, Probes
+from ledger.application.caller import Caller
+from ledger.application.commands import NoteGuardCheck
 from ledger.application.ports import Need
-from ledger.application.requests import Caller, NoteGuardCheck
 from ledger.domain.control import CONTROL_ID
 from ledger.domain.identity import RESERVED_CUSTOMER_PREFIX
 

@@ -12,11 +12,12 @@ import orjson
 from api.guard_check.parts import ProbedParts
 from api.paging.pager import PagingError
 from ledger.application.answers import Answer, to_json
+from ledger.application.caller import SYSTEM, Caller
 from ledger.application.clock import process_time
+from ledger.application.commands import Redeem, ReportOutcome, RequestPermit
 from ledger.application.engine import Engine
-from ledger.application.permit_subjects import Notification
+from ledger.application.kinds.own_requests import notice_of
 from ledger.application.ports import Need
-from ledger.application.requests import SYSTEM, Caller, Redeem, ReportOutcome, RequestPermit
 from ledger.domain.permit import LIVE
 from ledger.store.log.writer import PostgresWriter
 from ledger.store.looking_back.guard_findings import (
@@ -204,13 +205,7 @@ class Probes:
             await writer.close()
 
     async def _ask(self, engine: Engine, event_id: str) -> Answer:
-        request = {
-            "kind": "notification",
-            "customer_id": self._customer_id,
-            "event_type": _EVENT_TYPE,
-            "event_id": event_id,
-        }
-        subject = Notification(_EVENT_TYPE, event_id, self._customer_id, None)
+        subject, request = notice_of(self._customer_id, _EVENT_TYPE, event_id)
         command = RequestPermit(subject, PROBER, str(uuid.uuid4()), to_json(request))
         answer = await engine.submit(command)
         self._heard[command.decision_id] = answer.status

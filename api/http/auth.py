@@ -10,7 +10,7 @@ from api.contract.problems import ProblemError
 from api.http.context import Context, context_of
 from api.http.fresh_reads import After, log_has_reached
 from api.upkeep.sweeper import let_lapse
-from ledger.application.requests import Caller
+from ledger.application.caller import Caller
 
 _CALLER = "ledger.caller"
 _BEARER = HTTPBearer(auto_error=False, description="An API key, made by `keys create`")

@@ -17,8 +17,8 @@ from api.http.permit_request import ask, kept_redeem
 from api.running.decision_ids import DECISION_IDS
 from api.webhooks.answering import answer_webhook
 from ledger.application.answers import Answer
+from ledger.application.commands import Redeem
 from ledger.application.ports import StoreUnavailable
-from ledger.application.requests import Redeem
 
 PERMITS = "/v1/permits"
 WEBHOOKS = "/v1/webhooks/"

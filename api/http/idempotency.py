@@ -9,8 +9,9 @@ from api.contract.fields import Body
 from api.contract.problems import ProblemError
 from api.http.context import Context
 from api.http.problem_responses import problem_response
+from ledger.application.caller import Caller
+from ledger.application.commands import BindAnswer, Idempotency
 from ledger.application.ports import Need
-from ledger.application.requests import BindAnswer, Caller, Idempotency
 
 
 def idempotency_key(header: str | None) -> str | None:

@@ -1,6 +1,6 @@
 """The API keys that this process has seen, so that a known key costs no look-up."""
 
-from ledger.application.requests import Caller
+from ledger.application.caller import Caller
 from ledger.store.connections import Connections
 from ledger.store.keys import find_key
 

@@ -12,7 +12,8 @@ from api.http.context import Context
 from api.http.idempotency import fingerprint_of, idempotency_key, scope_of
 from api.running.decision_ids import DECISION_IDS
 from ledger.application.answers import Answer
-from ledger.application.requests import Caller, Idempotency, JobToken, Override, RequestPermit
+from ledger.application.caller import Caller
+from ledger.application.commands import Idempotency, JobToken, Override, RequestPermit
 
 _KEPT_AS_IT_CAME = 4096
 """Bytes up to which a body is kept as it was written: more of it may be blanks, up to 1 MiB."""

@@ -14,6 +14,8 @@ from api.contract.translation import Translator
 from api.imports.sends_log import BadRow, Columns, RawRow, SentMail, sent_mail, told_by
 from api.settings.environment import Settings
 from ledger.application.answers import Answer
+from ledger.application.caller import SYSTEM, Caller
+from ledger.application.commands import ApplyFact
 from ledger.application.engine import Engine, Limits
 from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.delivery import Delivery
@@ -21,7 +23,6 @@ from ledger.application.facts.fact import Fact
 from ledger.application.facts.fact_names import fact_name
 from ledger.application.facts.send_observed import SendObserved
 from ledger.application.ports import Loaded, Need
-from ledger.application.requests import SYSTEM, ApplyFact, Caller
 from ledger.application.world import Identity, Name
 from ledger.domain.identity import Address, customer_known_by
 from ledger.store.log.loading import load_need

@@ -3,9 +3,9 @@
 import asyncio
 
 from api.running.parts import Parts
+from ledger.application.commands import Lapse
 from ledger.application.effects import Alert
 from ledger.application.ports import StoreUnavailable
-from ledger.application.requests import Lapse
 from ledger.store.alerts.alerting import raise_alert
 from ledger.store.statements import statement
 from ledger.store.webhooks.rejected import clear_old_rejected

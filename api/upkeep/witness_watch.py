@@ -4,8 +4,8 @@ import asyncio
 import uuid
 
 from api.running.parts import Parts
+from ledger.application.commands import Lapse
 from ledger.application.ports import Need, StoreUnavailable
-from ledger.application.requests import Lapse
 from ledger.store.witness.witness_file import WitnessError, WitnessFile
 
 PERIOD = 1.0

@@ -31,10 +31,11 @@ from api.webhooks.signatures.sns_certificates import (
 )
 from api.webhooks.told_facts import fact_of_webhook
 from ledger.application.answers import Answer
+from ledger.application.caller import Caller
 from ledger.application.clock import stopwatch
+from ledger.application.commands import ApplyFact
 from ledger.application.engine import Engine
 from ledger.application.facts.fact import Fact as LedgerFact
-from ledger.application.requests import ApplyFact, Caller
 from ledger.store.connections import Connections
 from ledger.store.webhooks.refresh import hint
 from ledger.store.webhooks.rejected import Reason, keep_rejected

@@ -4,22 +4,8 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from ledger.application import operations, redeeming
-from ledger.application.effects import Outcome, denied, ids_of
-from ledger.application.facts.addresses import owner_of_named
-from ledger.application.facts.intake import apply_fact, lapsed_by_fact
-from ledger.application.permit_subjects import (
-    ApologyRequest,
-    Digest,
-    FollowUp,
-    IntentMessage,
-    Notification,
-    PaymentFailedNotice,
-    Reminder,
-    Reply,
-)
-from ledger.application.permits import request_permit
-from ledger.application.requests import (
+from ledger.application import operator_commands, permit_life
+from ledger.application.commands import (
     ApplyFact,
     BindAnswer,
     CallPause,
@@ -39,30 +25,32 @@ from ledger.application.requests import (
     ResetBreaker,
     TakeLease,
 )
+from ledger.application.effects import Outcome, denied, ids_of
+from ledger.application.facts.intake import apply_fact, lapsed_by_fact
+from ledger.application.permit_decision import request_permit
 from ledger.application.world import World
 from ledger.domain.customer import Customer
-from ledger.domain.identity import customer_known_by
-from ledger.domain.permit import LIVE, State
+from ledger.domain.permit import State
 from ledger.domain.reasons import Denial
 
 _DECIDE: dict[type, Callable[[World, Any], Outcome]] = {
     RequestPermit: request_permit,
-    Redeem: redeeming.redeem,
-    ReportOutcome: redeeming.report_outcome,
-    Lapse: redeeming.lapse,
+    Redeem: permit_life.redeem,
+    ReportOutcome: permit_life.report_outcome,
+    Lapse: permit_life.lapse,
     ApplyFact: apply_fact,
-    ResetBreaker: operations.reset_breaker,
-    ReleaseAddress: operations.release_address,
-    CallPause: operations.call_pause,
-    CallResume: operations.call_resume,
-    NoteGuardCheck: operations.note_guard_check,
-    EnterRecovery: operations.enter_recovery,
-    TakeLease: operations.take_lease,
-    GiveUpLease: operations.give_up_lease,
-    DeclareIncident: operations.declare_incident,
-    CloseIncident: operations.close_incident,
-    Erase: operations.erase,
-    BindAnswer: operations.bind_answer,
+    ResetBreaker: operator_commands.reset_breaker,
+    ReleaseAddress: operator_commands.release_address,
+    CallPause: operator_commands.call_pause,
+    CallResume: operator_commands.call_resume,
+    NoteGuardCheck: operator_commands.note_guard_check,
+    EnterRecovery: operator_commands.enter_recovery,
+    TakeLease: operator_commands.take_lease,
+    GiveUpLease: operator_commands.give_up_lease,
+    DeclareIncident: operator_commands.declare_incident,
+    CloseIncident: operator_commands.close_incident,
+    Erase: operator_commands.erase,
+    BindAnswer: operator_commands.bind_answer,
 }
 
 
@@ -141,59 +129,14 @@ def _replay(world: World, command: RequestPermit) -> Outcome | None:
 
 
 def _customers(world: World, command: RequestPermit) -> list[Customer]:
-    subject = command.subject
-    ids: list[str] = []
-    if isinstance(subject, Reminder):
-        invoices = [world.invoice(invoice_id) for invoice_id in subject.invoices]
-        ids = list({i.customer_id: None for i in invoices if i is not None and i.snapshot})
-    elif isinstance(subject, PaymentFailedNotice):
-        invoice = world.invoice(subject.invoice_id)
-        ids = [invoice.customer_id] if invoice is not None and invoice.snapshot else []
-    elif isinstance(subject, ApologyRequest):
-        ids = [subject.customer_id]
-    elif isinstance(subject, Reply | FollowUp | IntentMessage):
-        thread = world.thread(_home(world, subject))
-        if thread is not None:
-            ids = [thread.customer_id]
-    if not ids and isinstance(subject, Notification | Digest | FollowUp | IntentMessage):
-        if subject.customer_id is not None:
-            ids = [subject.customer_id]
-            if subject.to is not None:
-                owner = owner_of_named(world, subject.customer_id, subject.to)
-                ids += [owner] if owner is not None else []
-        elif subject.to is not None:
-            claimed = world.name("address", subject.to.fingerprint)
-            ids = [claimed or customer_known_by(subject.to)]
-    found = [world.customer(customer_id) for customer_id in ids]
+    found = [world.customer(customer_id) for customer_id in command.subject.customers(world)]
     return [customer for customer in found if customer is not None]
 
 
 def _holders(world: World, command: RequestPermit, customers: list[Customer]) -> list[str]:
     """Permits that hold the send key from another customer's windows, after a move of owner."""
-    subject = command.subject
-    held: list[str] = []
-    if isinstance(subject, Reminder):
-        for invoice_id in subject.invoices:
-            invoice = world.invoice(invoice_id)
-            if invoice is not None and invoice.stages:
-                live = (r for r in invoice.cycle_records() if r.state == "permitted")
-                held.extend(r.permit_id for r in live if r.permit_id is not None)
-    elif isinstance(subject, Reply | FollowUp | IntentMessage):
-        thread = world.thread(_home(world, subject))
-        if thread is not None:
-            sends = thread.book.sends.values()
-            held.extend(s.permit_id for s in sends if s.state in LIVE)
-    elif isinstance(subject, PaymentFailedNotice):
-        invoice = world.invoice(subject.invoice_id)
-        notices = invoice.notices.sends.values() if invoice is not None else ()
-        held.extend(s.permit_id for s in notices if s.state in LIVE)
+    held = command.subject.holders(world)
     if not held:
         return held
     known = {permit_id for customer in customers for permit_id in customer.permits}
     return [permit_id for permit_id in dict.fromkeys(held) if permit_id not in known]
-
-
-def _home(world: World, subject: Reply | FollowUp | IntentMessage) -> str:
-    if isinstance(subject, Reply):
-        return world.name("message", subject.in_reply_to) or subject.thread_id
-    return subject.thread_id

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ledger.application import answers, deciding
+from ledger.application import answers, batch
 from ledger.application.answers import Answer, answered
 from ledger.application.cache import AggregateCache
+from ledger.application.caller import SYSTEM
 from ledger.application.clock import stopwatch
+from ledger.application.commands import Command, EnterRecovery, is_of_claim
 from ledger.application.counters import Counters
 from ledger.application.ports import (
     CommitUncertain,
@@ -20,7 +22,6 @@ from ledger.application.ports import (
     StoreUnavailable,
     WriterSession,
 )
-from ledger.application.requests import SYSTEM, Command, EnterRecovery, is_of_claim
 from ledger.application.world import Identity
 from ledger.domain.policy import Policy
 
@@ -255,11 +256,11 @@ class Engine:
         """Decide and commit these commands in one transaction, or raise and change nothing."""
         self._begun_early = False
         head = await self._session.begin()
-        work: deciding.Work | None = None
+        work: batch.Work | None = None
         try:
             await self._catch_up(head)
             await self._know_keys(head)
-            work = deciding.open_work(
+            work = batch.open_work(
                 self._session,
                 self._cache,
                 head,
@@ -268,9 +269,9 @@ class Engine:
                 self._identity,
             )
             commands = [ticket.command for ticket in tickets]
-            await deciding.prepare(work, commands)
+            await batch.prepare(work, commands)
             if head.loss is not None:
-                await deciding.run(work, EnterRecovery(head.loss.cause, head.loss.import_from))
+                await batch.run(work, EnterRecovery(head.loss.cause, head.loss.import_from))
             results = await self._decide(work, commands)
             work.batch.snapshots.extend(work.to_snapshot.values())
             if work.batch:
@@ -287,7 +288,7 @@ class Engine:
         self._committed(work, head, commands)
         return results
 
-    async def _decide(self, work: deciding.Work, commands: list[Command]) -> list[Answer]:
+    async def _decide(self, work: batch.Work, commands: list[Command]) -> list[Answer]:
         """Decide in order; what was decided is being written while the rest is decided."""
         results: list[Answer] = []
         until = self._end_of_part(0, len(commands))
@@ -298,7 +299,7 @@ class Engine:
             if len(results) % _TURN == _TURN - 1:
                 await asyncio.sleep(0)
             if command.caller.key_id in self._active_keys:
-                results.append(await deciding.run(work, command))
+                results.append(await batch.run(work, command))
             else:
                 results.append(answers.plain_problem("unauthorized", "the key was revoked"))
         return results
@@ -331,7 +332,7 @@ class Engine:
         events = await self._session.events_since(cache.position, self.limits.catch_up)
         cache.catch_up(events, head.position)
 
-    async def _look_again(self, work: deciding.Work, lost: CommitUncertain) -> None:
+    async def _look_again(self, work: batch.Work, lost: CommitUncertain) -> None:
         """A lost acknowledgement: ask inside the lock whether the batch is in the log (D4).
 
         Raises StoreUnavailable where it is not, and CommitUncertain where nobody can tell.
@@ -349,14 +350,14 @@ class Engine:
         if not committed:
             raise StoreUnavailable(str(lost)) from lost
 
-    def _forget(self, work: deciding.Work | None) -> None:
+    def _forget(self, work: batch.Work | None) -> None:
         if work is None:
             self._cache.clear(0)
             return
         self._cache.evict(work.touched)
         self._cache.addresses.clear()
 
-    def _committed(self, work: deciding.Work, head: Head, commands: list[Command]) -> None:
+    def _committed(self, work: batch.Work, head: Head, commands: list[Command]) -> None:
         others = head.position != self.position or head.rewritten or head.loss is not None
         if others or (work.batch.events and not all(map(is_of_claim, commands))):
             self.only_claims_since = work.batch.position

@@ -83,6 +83,11 @@ class Walk:
             self.customer(owner_id)
         return owner_id
 
+    def loaded_customer(self, customer_id: str) -> Customer | None:
+        """The customer of that very id, merged or not, as far as is loaded."""
+        found = self.aggregates.get(aggregate_id("customer", customer_id))
+        return found if isinstance(found, Customer) else None
+
     def has(self, customer_id: str | None, address: Address) -> bool:
         """Is the address one of the customer's, as far as is loaded? Then nobody else is asked."""
         if customer_id is None:

@@ -44,6 +44,7 @@ class InvoiceStage:
     """A reminder for a stage of an invoice; `wanted` None asks for the stage that is due."""
 
     invoice: Invoice
+    kind: str
     wanted: Stage | None
     now: datetime
     policy: Policy
@@ -85,7 +86,7 @@ class InvoiceStage:
             self._expectations()
             or money_obstacle(self.invoice, self.policy)
             or self._ladder()
-            or hold_obstacle(self.invoice, "reminder", self.now)
+            or hold_obstacle(self.invoice, self.kind, self.now)
             or in_flight_obstacle(self.invoice, self.policy, self.now)
             or self._rejected()
         )
@@ -147,6 +148,7 @@ class InvoiceNotice:
     """The mail about a failed payment: once per provider event and once per attempt."""
 
     invoice: Invoice
+    kind: str
     slots: tuple[str, ...]
     now: datetime
     policy: Policy
@@ -172,7 +174,7 @@ class InvoiceNotice:
         rejections = max(self.invoice.notices.rejections.get(slot, 0) for slot in self.slots)
         return (
             money_obstacle(self.invoice, self.policy)
-            or hold_obstacle(self.invoice, "payment_failed", self.now)
+            or hold_obstacle(self.invoice, self.kind, self.now)
             or too_many_rejections(self.name, rejections, self.rejections_before_hold)
         )
 

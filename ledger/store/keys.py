@@ -9,7 +9,7 @@ from typing import Any
 
 from psycopg import AsyncConnection, Connection
 
-from ledger.application.requests import Caller
+from ledger.application.caller import Caller
 from ledger.store.statements import statement
 
 SCOPES = ("send", "facts", "operate", "audit", "admin")

@@ -11,7 +11,8 @@ from click.testing import CliRunner, Result
 
 from api.cli.main import main
 from api.cli.session import console
-from ledger.application.requests import SYSTEM, CallPause
+from ledger.application.caller import SYSTEM
+from ledger.application.commands import CallPause
 from tests.integration.store.engines import engine_on
 from tests.support.postgres import fresh_database
 from tests.support.service import Service

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ledger.domain.sendkey import intent_key, provider_idempotency_key
+from ledger.application.kinds.message import intent_key
+from ledger.domain.sendkey import provider_idempotency_key
 from tests.support.service import Service
 
 _DAY = timedelta(days=1)

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from api.http.idempotency import scope_of
-from ledger.application.requests import Caller
+from ledger.application.caller import Caller
 from tests.support.service import Answer, Service
 
 _ASKED = (

@@ -15,7 +15,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from psycopg import AsyncConnection
 
-from ledger.application.requests import ResetBreaker
+from ledger.application.commands import ResetBreaker
 from ledger.domain.policy import Policy
 from ledger.store.migrate import migrate
 from tests.support import build

@@ -5,6 +5,16 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from ledger.application.caller import Caller
+from ledger.application.commands import (
+    Idempotency,
+    JobToken,
+    Lapse,
+    Override,
+    Redeem,
+    ReportOutcome,
+    RequestPermit,
+)
 from ledger.application.facts.customer_hold import CustomerHeld
 from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.customers_merged import CustomersMerged
@@ -18,28 +28,15 @@ from ledger.application.facts.send_observed import SendObserved
 from ledger.application.facts.thread_message import ThreadMessage
 from ledger.application.facts.unset import UNSET as UNSET
 from ledger.application.facts.unset import Unset
-from ledger.application.permit_subjects import (
-    ApologyRequest,
-    Digest,
-    Expected,
-    FollowUp,
-    IntentMessage,
-    Notification,
-    PaymentFailedNotice,
-    PermitSubject,
-    Reminder,
-    Reply,
-)
-from ledger.application.requests import (
-    Caller,
-    Idempotency,
-    JobToken,
-    Lapse,
-    Override,
-    Redeem,
-    ReportOutcome,
-    RequestPermit,
-)
+from ledger.application.kinds.apology import ApologyRequest
+from ledger.application.kinds.digest import Digest
+from ledger.application.kinds.follow_up import FollowUp
+from ledger.application.kinds.kind import PermitSubject
+from ledger.application.kinds.message import IntentMessage
+from ledger.application.kinds.notification import Notification
+from ledger.application.kinds.payment_failed import PaymentFailedNotice
+from ledger.application.kinds.reminder import Expected, Reminder
+from ledger.application.kinds.reply import Reply
 from ledger.application.world import Identity
 from ledger.domain.balance import PaymentState, Status
 from ledger.domain.identity import Address, fingerprint

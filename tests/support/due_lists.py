@@ -227,7 +227,7 @@ def expected(scenario: Scenario, swept: bool = False) -> dict[str, Listed]:
         case = Case(
             "reminder", Lane.OUTREACH, "any", now, policy, control, customer, address=address
         )
-        subject = InvoiceStage(invoice, None, now, policy)
+        subject = InvoiceStage(invoice, "reminder", None, now, policy)
         if judge_subject(case, subject) is not None:
             continue
         denial = judge_customer(case)

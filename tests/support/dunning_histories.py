@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from hypothesis import strategies as st
 
-from ledger.application.requests import Lapse, ReleaseAddress, ResetBreaker
+from ledger.application.commands import Lapse, ReleaseAddress, ResetBreaker
 from ledger.domain.balance import Status
 from ledger.domain.policy import Policy, Stage
 from tests.support import build

@@ -9,9 +9,7 @@ from typing import Any, TypeAlias, cast
 from uuid import UUID
 
 from ledger.application.answers import Answer
-from ledger.application.engine import Engine
-from ledger.application.facts.fact import Fact, FactData
-from ledger.application.requests import (
+from ledger.application.commands import (
     ApplyFact,
     Command,
     Lapse,
@@ -19,6 +17,8 @@ from ledger.application.requests import (
     ReportOutcome,
     RequestPermit,
 )
+from ledger.application.engine import Engine
+from ledger.application.facts.fact import Fact, FactData
 from ledger.domain.identity import aggregate_id
 from ledger.domain.permit import Permit
 from ledger.domain.policy import Policy

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from ledger.application.answers import Answer
-from ledger.application.permit_subjects import PermitSubject
-from ledger.application.requests import (
+from ledger.application.commands import (
     CallResume,
     Command,
     DeclareIncident,
@@ -23,6 +22,7 @@ from ledger.application.requests import (
     ReportOutcome,
     RequestPermit,
 )
+from ledger.application.kinds.kind import PermitSubject
 from tests.support import history_checks
 from tests.support.build import CALLERS, OPERATOR
 from tests.support.history_commands import (

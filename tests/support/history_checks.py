@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from ledger.application.answers import Answer
-from ledger.application.requests import Command, RequestPermit
+from ledger.application.commands import Command, RequestPermit
 from ledger.domain.customer import Customer
 from ledger.domain.identity import aggregate_id
 from tests.support.history_ledgers import HistoryLedger

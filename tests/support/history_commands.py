@@ -6,6 +6,14 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from ledger.application.caller import Caller
+from ledger.application.commands import (
+    ApplyFact,
+    CallPause,
+    ReleaseAddress,
+    RequestPermit,
+    ResetBreaker,
+)
 from ledger.application.facts.customer_hold import CustomerHeld
 from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.customers_merged import CustomersMerged
@@ -17,26 +25,15 @@ from ledger.application.facts.invoice_observed import InvoiceObserved
 from ledger.application.facts.invoice_payment import PaymentMoved
 from ledger.application.facts.send_observed import SendObserved
 from ledger.application.facts.thread_message import ThreadMessage
-from ledger.application.permit_subjects import (
-    ApologyRequest,
-    Digest,
-    Expected,
-    FollowUp,
-    IntentMessage,
-    Notification,
-    PaymentFailedNotice,
-    PermitSubject,
-    Reminder,
-    Reply,
-)
-from ledger.application.requests import (
-    ApplyFact,
-    Caller,
-    CallPause,
-    ReleaseAddress,
-    RequestPermit,
-    ResetBreaker,
-)
+from ledger.application.kinds.apology import ApologyRequest
+from ledger.application.kinds.digest import Digest
+from ledger.application.kinds.follow_up import FollowUp
+from ledger.application.kinds.kind import PermitSubject
+from ledger.application.kinds.message import IntentMessage
+from ledger.application.kinds.notification import Notification
+from ledger.application.kinds.payment_failed import PaymentFailedNotice
+from ledger.application.kinds.reminder import Expected, Reminder
+from ledger.application.kinds.reply import Reply
 from ledger.domain.balance import PaymentState, Status
 from ledger.domain.identity import Address
 from tests.support.build import AGENT, CALLERS, OPERATOR, POLLER, address, ask, at

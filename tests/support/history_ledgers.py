@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
-from ledger.application import deciding
+from ledger.application import batch
 from ledger.application.answers import Answer
+from ledger.application.commands import Command
 from ledger.application.engine import Engine, Limits
-from ledger.application.requests import Command
 from ledger.domain.permit import Permit
 from ledger.domain.policy import Policy
 from tests.support.build import CALLERS, IDENTITY
@@ -26,12 +26,12 @@ On PostgreSQL every command of a batch is written by itself, before the next is 
 @contextmanager
 def often_snapshotted() -> Iterator[None]:
     """Let snapshots be written every few events, so that short histories read them too."""
-    usual = deciding.SNAPSHOT_EVERY
-    deciding.SNAPSHOT_EVERY = 4
+    usual = batch.SNAPSHOT_EVERY
+    batch.SNAPSHOT_EVERY = 4
     try:
         yield
     finally:
-        deciding.SNAPSHOT_EVERY = usual
+        batch.SNAPSHOT_EVERY = usual
 
 
 class HistoryLedger(Protocol):

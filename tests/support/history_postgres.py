@@ -12,8 +12,8 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from ledger.application.answers import Answer
+from ledger.application.commands import Command
 from ledger.application.engine import Engine
-from ledger.application.requests import Command
 from ledger.domain.permit import Permit
 from ledger.domain.policy import Policy
 from ledger.store.embedded.cluster import ROLE

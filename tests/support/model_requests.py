@@ -4,15 +4,7 @@ from copy import deepcopy
 from datetime import timedelta
 from typing import Any
 
-from ledger.application.permit_subjects import (
-    KINDS,
-    Digest,
-    FollowUp,
-    IntentMessage,
-    Notification,
-    PermitSubject,
-)
-from ledger.application.requests import (
+from ledger.application.commands import (
     ApplyFact,
     CallPause,
     Lapse,
@@ -22,6 +14,11 @@ from ledger.application.requests import (
     RequestPermit,
     ResetBreaker,
 )
+from ledger.application.kinds.digest import Digest
+from ledger.application.kinds.follow_up import FollowUp
+from ledger.application.kinds.kind import PermitSubject
+from ledger.application.kinds.message import IntentMessage
+from ledger.application.kinds.notification import Notification
 from tests.support.model import Expected, Model, ModelCustomer, deliver
 from tests.support.model_permits import FREED, ModelPermit
 from tests.support.model_subjects import REQUESTS, Request, Wish
@@ -81,7 +78,7 @@ def ask(model: Model, command: RequestPermit) -> Expected:
         )
         if used is not None and used.state not in FREED:
             return Expected(409, "already_sent")
-    kind = KINDS[type(command.subject)]
+    kind = command.subject.kind
     request = REQUESTS[kind](model, command, command.subject)
     if isinstance(request, Expected):
         return request

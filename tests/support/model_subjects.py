@@ -4,18 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ledger.application.permit_subjects import (
-    ApologyRequest,
-    Digest,
-    FollowUp,
-    IntentMessage,
-    Notification,
-    PaymentFailedNotice,
-    Reminder,
-    Reply,
-)
-from ledger.application.permit_subjects import Expected as Believed
-from ledger.application.requests import RequestPermit
+from ledger.application.commands import RequestPermit
+from ledger.application.kinds.apology import ApologyRequest
+from ledger.application.kinds.digest import Digest
+from ledger.application.kinds.follow_up import FollowUp
+from ledger.application.kinds.message import IntentMessage
+from ledger.application.kinds.notification import Notification
+from ledger.application.kinds.payment_failed import PaymentFailedNotice
+from ledger.application.kinds.reminder import Expected as Believed
+from ledger.application.kinds.reminder import Reminder
+from ledger.application.kinds.reply import Reply
 from tests.support.model import STAGES, Expected, Model
 from tests.support.model_invoices import LADDER, ModelInvoice
 from tests.support.model_permits import Key, ModelItem

@@ -3,10 +3,11 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from ledger.application.caller import SYSTEM
+from ledger.application.commands import ApplyFact, CallResume, NoteGuardCheck, ReportOutcome
 from ledger.application.engine import Engine
 from ledger.application.facts.fact import Fact
 from ledger.application.facts.send_observed import SendObserved
-from ledger.application.requests import SYSTEM, ApplyFact, CallResume, NoteGuardCheck, ReportOutcome
 from ledger.domain.control import CONTROL_ID, Control
 from ledger.store.log.transcoding import read_event
 from tests.integration.store.engines import ask, codes, invoice, rows

@@ -16,8 +16,8 @@ from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import answered_once, idempotency_of
 from api.http.problem_responses import answer_response, documented
 from ledger.application.answers import to_json
+from ledger.application.commands import Erase
 from ledger.application.ports import StoreUnavailable
-from ledger.application.requests import Erase
 from ledger.store.looking_back.audit import Checkpoint, Verification, stored_checkpoint, verify
 
 router = APIRouter(prefix="/v1", tags=["audit"], route_class=GuardedRoute)

@@ -16,8 +16,8 @@ from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import answered_once, idempotency_of
 from api.http.problem_responses import answer_response, documented
 from ledger.application.answers import to_json
+from ledger.application.commands import CallPause, CallResume, GiveUpLease, TakeLease
 from ledger.application.ports import Need
-from ledger.application.requests import CallPause, CallResume, GiveUpLease, TakeLease
 from ledger.domain.control import CONTROL_ID, Control
 from ledger.store.statements import statement
 

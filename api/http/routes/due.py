@@ -19,7 +19,8 @@ from api.http.idempotency import idempotency_of
 from api.http.problem_responses import answer_response, documented
 from api.upkeep.sweeper import let_lapse
 from ledger.application.answers import to_json
-from ledger.application.requests import Caller, Idempotency
+from ledger.application.caller import Caller
+from ledger.application.commands import Idempotency
 from projections.due import READ_MODELS, BadCursor, DueCustomer, DuePage, due
 
 router = APIRouter(prefix="/v1/due", tags=["due"], route_class=GuardedRoute)

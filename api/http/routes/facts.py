@@ -23,9 +23,10 @@ from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import answered_once, idempotency_of
 from api.http.problem_responses import answer_response, documented
 from ledger.application.answers import Answer, to_json
+from ledger.application.caller import Caller
+from ledger.application.commands import ApplyFact
 from ledger.application.effects import Alert
 from ledger.application.facts.fact import Fact
-from ledger.application.requests import ApplyFact, Caller
 from ledger.application.views import invoice_view
 from ledger.store.alerts.alerting import raise_alert
 

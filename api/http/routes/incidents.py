@@ -31,8 +31,8 @@ from api.incidents.report_json import report_json
 from api.incidents.report_markdown import report_markdown
 from api.incidents.views import affected_view, incident_row_view, incident_view
 from ledger.application.answers import to_json
+from ledger.application.commands import CloseIncident, DeclareIncident
 from ledger.application.ports import Loaded
-from ledger.application.requests import CloseIncident, DeclareIncident
 from ledger.domain.incident import Incident
 from projections.affected import BEFORE_ALL, affected_customers, details_of
 from projections.incidents import list_incidents

@@ -14,8 +14,8 @@ from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import answered_once, idempotency_of
 from api.http.problem_responses import answer_response, documented
 from ledger.application.answers import to_json
+from ledger.application.commands import ReleaseAddress, ResetBreaker
 from ledger.application.ports import Need
-from ledger.application.requests import ReleaseAddress, ResetBreaker
 from ledger.application.views import customer_view
 from projections.customers import open_breakers
 

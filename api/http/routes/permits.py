@@ -28,8 +28,9 @@ from api.http.permit_request import ask, kept_redeem, request_of
 from api.http.problem_responses import answer_response, documented
 from api.running.decision_ids import DECISION_IDS
 from ledger.application.answers import Answer, to_json
-from ledger.application.redeeming import permit_body
-from ledger.application.requests import Caller, Redeem, ReportOutcome, RequestPermit
+from ledger.application.caller import Caller
+from ledger.application.commands import Redeem, ReportOutcome, RequestPermit
+from ledger.application.permit_life import permit_body
 from ledger.domain.permit import Permit as PermitState
 from ledger.domain.permit import State
 

@@ -1,10 +1,10 @@
 """Taking facts in: each fact once, in any order, whatever its type (design D10)."""
 
+from ledger.application.commands import ApplyFact
 from ledger.application.effects import NameClaim, Outcome
 from ledger.application.facts.fact import Fact
 from ledger.application.facts.fact_names import fact_name
 from ledger.application.facts.registry import FACT_TYPES
-from ledger.application.requests import ApplyFact
 from ledger.application.walk import Walk
 from ledger.application.world import World
 

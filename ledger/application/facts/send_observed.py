@@ -13,7 +13,7 @@ from ledger.application.facts.fact_names import fact_name
 from ledger.application.facts.fact_type import FactType
 from ledger.application.facts.invoices import register_invoice
 from ledger.application.facts.threads import start_thread
-from ledger.application.settling import displace, revoke_rival
+from ledger.application.permit_settlement import displace, revoke_rival
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain import windows

@@ -15,8 +15,8 @@ from ledger.application.facts.delivered_mail import mark_bounced, sent_after_end
 from ledger.application.facts.fact import Fact, FactData
 from ledger.application.facts.fact_type import FactType
 from ledger.application.facts.threads import alias_message, message_named, start_thread
+from ledger.application.permit_settlement import settle
 from ledger.application.recovery import note_unknown_permit
-from ledger.application.settling import settle
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.identity import Address, known_by_address

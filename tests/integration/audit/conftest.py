@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from api.cli.main import main
-from ledger.application.requests import SYSTEM, ReportOutcome
+from ledger.application.caller import SYSTEM
+from ledger.application.commands import ReportOutcome
 from tests.integration.store.engines import ask, engine_on, invoice
 
 Command = Callable[..., Result]

@@ -9,10 +9,11 @@ from psycopg import AsyncConnection
 
 from api.explanations.explanation import Explanation, explain, settings_changed_since
 from ledger.application.answers import Answer
+from ledger.application.caller import SYSTEM
+from ledger.application.commands import ApplyFact, ReportOutcome
 from ledger.application.engine import Engine
 from ledger.application.facts.fact import Fact
 from ledger.application.facts.invoice_payment import PaymentMoved
-from ledger.application.requests import SYSTEM, ApplyFact, ReportOutcome
 from ledger.domain.balance import PaymentState
 from ledger.domain.policy import DEFAULT_STAGES, Policy, Stage, parse_policy, policy_of
 from ledger.store.looking_back.journal import get_decision

@@ -14,8 +14,9 @@ from api.process.assembly import build_context
 from api.process.serving import prepare
 from api.running.supervision import Supervisor
 from api.settings.environment import Settings
+from ledger.application.caller import SYSTEM
+from ledger.application.commands import EnterRecovery
 from ledger.application.engine import Engine
-from ledger.application.requests import SYSTEM, EnterRecovery
 from ledger.domain.policy import Policy
 from ledger.store.looking_back.journal import DecisionFilter, list_decisions
 from projections.generations import entered

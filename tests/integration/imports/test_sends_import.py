@@ -18,12 +18,13 @@ from api.imports.sends_import import Import, Reading
 from api.imports.sends_log import Columns, RawRow
 from api.process.serving import prepare
 from api.settings.environment import Settings
+from ledger.application.caller import SYSTEM, Caller
+from ledger.application.commands import ApplyFact, ReportOutcome, RequestPermit
 from ledger.application.engine import Engine
 from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.fact import Fact, FactData
-from ledger.application.permit_subjects import Notification
+from ledger.application.kinds.notification import Notification
 from ledger.application.ports import Need
-from ledger.application.requests import SYSTEM, ApplyFact, Caller, ReportOutcome, RequestPermit
 from ledger.application.world import Identity
 from ledger.domain.customer import Customer
 from ledger.domain.identity import Address, aggregate_id, customer_known_by, fingerprint

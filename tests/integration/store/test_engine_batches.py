@@ -6,21 +6,15 @@ from uuid import uuid4
 import pytest
 from psycopg import AsyncConnection
 
-from ledger.application import deciding
+from ledger.application import batch
+from ledger.application.caller import SYSTEM
+from ledger.application.commands import ApplyFact, Command, Erase, Redeem, RequestPermit
 from ledger.application.decide import decide
 from ledger.application.effects import Outcome
 from ledger.application.engine import Limits
 from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.fact import Fact
-from ledger.application.permit_subjects import Notification
-from ledger.application.requests import (
-    SYSTEM,
-    ApplyFact,
-    Command,
-    Erase,
-    Redeem,
-    RequestPermit,
-)
+from ledger.application.kinds.notification import Notification
 from ledger.application.world import World
 from ledger.domain.policy import Policy
 from ledger.store.keys import revoke_key
@@ -103,7 +97,7 @@ def test_others_get_a_turn_while_a_long_batch_is_decided(
     async def scenario() -> None:
         async with engine_on(database, limits=Limits(part=512)) as engine:
             await all_of(engine, lambda n: invoice(f"inv-{n}"), 200)
-            monkeypatch.setattr(deciding, "decide", watching)
+            monkeypatch.setattr(batch, "decide", watching)
             counting = asyncio.create_task(count())
             batches = engine.counters.batches
             assert codes(await all_of(engine, lambda n: ask(f"inv-{n}"), 200)) == ["granted"] * 200
@@ -164,7 +158,7 @@ def test_a_part_is_decided_while_the_one_before_is_written(
                     held.append(True)
                     return decide(world, command)
 
-                monkeypatch.setattr(deciding, "decide", watching)
+                monkeypatch.setattr(batch, "decide", watching)
                 asked = asyncio.create_task(all_of(engine, lambda n: ask(f"inv-{n}"), 4))
                 await until(database, WAITING_FOR_THE_LOCK, 1)
                 assert len(held) == 4
@@ -276,13 +270,13 @@ def test_a_poison_request_fails_alone(database: str, monkeypatch: pytest.MonkeyP
     async def scenario() -> None:
         async with engine_on(database) as engine:
             await all_of(engine, lambda n: invoice(f"inv-{n}"), 9)
-            monkeypatch.setattr(deciding, "decide", poisoned)
+            monkeypatch.setattr(batch, "decide", poisoned)
             commands = [ask(f"inv-{n}") for n in range(9)]
             object.__setattr__(commands[4], "request", b"poison")
             answers = await engine.submit_all(commands)
             assert codes(answers) == ["granted"] * 4 + ["internal_error"] + ["granted"] * 4
             assert answers[4].status == 500
-            monkeypatch.setattr(deciding, "decide", honest)
+            monkeypatch.setattr(batch, "decide", honest)
             assert sorted(await granted(database)) == [f"inv-{n}" for n in range(9) if n != 4]
             assert codes(await all_of(engine, lambda n: ask(f"inv-{n}"), 9)) == (
                 ["permit_held"] * 4 + ["granted"] + ["permit_held"] * 4

@@ -16,17 +16,9 @@ from eventsourcing.domain import Aggregate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledger.application import deciding
-from ledger.application.decide import decide
-from ledger.application.effects import Outcome
-from ledger.application.engine import Engine, Limits
-from ledger.application.facts.customer_hold import CustomerHeld
-from ledger.application.facts.customer_observed import CustomerObserved
-from ledger.application.facts.customers_merged import CustomersMerged
-from ledger.application.facts.fact import Fact
-from ledger.application.permit_subjects import Reminder
-from ledger.application.requests import (
-    SYSTEM,
+from ledger.application import batch
+from ledger.application.caller import SYSTEM
+from ledger.application.commands import (
     ApplyFact,
     BindAnswer,
     Command,
@@ -36,6 +28,14 @@ from ledger.application.requests import (
     ReportOutcome,
     ResetBreaker,
 )
+from ledger.application.decide import decide
+from ledger.application.effects import Outcome
+from ledger.application.engine import Engine, Limits
+from ledger.application.facts.customer_hold import CustomerHeld
+from ledger.application.facts.customer_observed import CustomerObserved
+from ledger.application.facts.customers_merged import CustomersMerged
+from ledger.application.facts.fact import Fact
+from ledger.application.kinds.reminder import Reminder
 from ledger.application.world import World
 from ledger.domain.identity import aggregate_id
 from ledger.domain.invoice import Invoice
@@ -198,7 +198,7 @@ def test_a_failed_batch_leaves_nothing_in_the_cache(
     async def scenario() -> None:
         async with engine_on(database) as engine:
             await all_of(engine, lambda n: invoice(f"inv-{n}"), 5)
-            monkeypatch.setattr(deciding, "decide", failing)
+            monkeypatch.setattr(batch, "decide", failing)
             commands = [ask(f"inv-{n}") for n in range(5)]
             object.__setattr__(commands[4], "request", b"poison")
             assert codes(await engine.submit_all(commands))[4] == "internal_error"

@@ -6,10 +6,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from ledger.application import deciding
+from ledger.application import batch
+from ledger.application.commands import Command
 from ledger.application.decide import decide
 from ledger.application.effects import Outcome
-from ledger.application.requests import Command
 from ledger.application.world import World
 from ledger.store.embedded.server import EmbeddedPostgres
 from ledger.store.log.writer import Timeouts
@@ -147,7 +147,7 @@ def test_a_connection_ended_in_the_middle_of_a_batch_changes_no_answer(
     async def scenario() -> None:
         async with engine_on(database) as engine:
             await all_of(engine, lambda n: invoice(f"inv-{n}"), 5)
-            monkeypatch.setattr(deciding, "decide", ending)
+            monkeypatch.setattr(batch, "decide", ending)
             answers = await engine.submit_all([*(ask(f"inv-{n}") for n in range(5)), ask("inv-0")])
             assert ended == [True]
             assert codes(answers) == ["granted"] * 5 + ["permit_held"]

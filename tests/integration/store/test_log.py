@@ -9,10 +9,11 @@ import psycopg
 import pytest
 from psycopg import AsyncConnection
 
+from ledger.application.caller import SYSTEM
+from ledger.application.commands import ApplyFact, Erase, Redeem
 from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.customers_merged import CustomersMerged
 from ledger.application.facts.fact import Fact
-from ledger.application.requests import SYSTEM, ApplyFact, Erase, Redeem
 from ledger.store.looking_back.audit import verify
 from tests.integration.store.engines import (
     NOON,

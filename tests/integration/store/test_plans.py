@@ -21,9 +21,9 @@ import pytest
 from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
 
+from ledger.application.commands import Command
 from ledger.application.engine import Engine
 from ledger.application.ports import Batch, Need
-from ledger.application.requests import Command
 from ledger.domain.permit import Lane, Permit, State
 from ledger.domain.policy import Policy
 from ledger.store.embedded.cluster import SUPERUSER

@@ -11,8 +11,8 @@ import pytest
 
 from api.contract.cloud_events import fact_from
 from api.contract.translation import Translator
+from ledger.application.commands import ApplyFact
 from ledger.application.facts.fact import Fact
-from ledger.application.requests import ApplyFact
 from ledger.domain.invoice import Invoice
 from tests.api.webhooks.test_sequences import SEQUENCES, Sequence
 from tests.support.build import IDENTITY, POLLER, at

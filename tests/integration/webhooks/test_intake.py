@@ -22,10 +22,11 @@ from api.webhooks.signatures.sns_certificates import (
     SnsCertificates,
 )
 from ledger.application.answers import Answer, plain_problem, unavailable
+from ledger.application.caller import Caller
+from ledger.application.commands import ApplyFact
 from ledger.application.engine import Engine, Limits
 from ledger.application.facts.fact import Fact as LedgerFact
 from ledger.application.ports import StoreUnavailable
-from ledger.application.requests import ApplyFact, Caller
 from ledger.application.world import Identity
 from ledger.domain.policy import Policy
 from ledger.store.connections import Connections

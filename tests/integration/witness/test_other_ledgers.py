@@ -6,7 +6,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from ledger.application.requests import Lapse
+from ledger.application.commands import Lapse
 from ledger.store.migrate import migrate
 from ledger.store.witness.witness_file import WitnessError, WitnessFile, check_witness
 from tests.integration.store.engines import ask, body, codes, invoice

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from api.settings.environment import SettingsError, load_settings
-from ledger.application.requests import CallPause, DeclareIncident
+from ledger.application.commands import CallPause, DeclareIncident
 from ledger.application.statement import UnknownLocale, formatted_amount
 from ledger.domain.balance import Status
 from ledger.domain.policy import Policy, PolicyError

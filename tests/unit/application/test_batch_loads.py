@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from ledger.application.commands import ApplyFact, ReportOutcome, RequestPermit
 from ledger.application.engine import Engine
 from ledger.application.facts.delivery import Delivery
 from ledger.application.facts.fact import Fact, FactData
 from ledger.application.ports import Loaded, Need
-from ledger.application.requests import ApplyFact, ReportOutcome, RequestPermit
 from ledger.domain.policy import Policy
 from tests.support.build import (
     CALLERS,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ledger.application.requests import ResetBreaker
+from ledger.application.commands import ResetBreaker
 from ledger.domain.policy import Policy
 from tests.support.build import (
     AGENT,

@@ -5,14 +5,9 @@ from typing import Any
 
 import pytest
 
+from ledger.application.commands import ApplyFact, CallPause, DeclareIncident, EnterRecovery
 from ledger.application.facts.payment_failed_reported import PaymentFailed
-from ledger.application.permit_subjects import Expected
-from ledger.application.requests import (
-    ApplyFact,
-    CallPause,
-    DeclareIncident,
-    EnterRecovery,
-)
+from ledger.application.kinds.reminder import Expected
 from ledger.domain.policy import Policy
 from tests.support.build import (
     AGENT,

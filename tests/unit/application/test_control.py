@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ledger.application.requests import (
+from ledger.application.commands import (
     CallPause,
     CallResume,
     CloseIncident,

@@ -4,8 +4,8 @@ from itertools import permutations
 
 import pytest
 
+from ledger.application.commands import ReleaseAddress, ReportOutcome
 from ledger.application.facts.delivery import Delivery
-from ledger.application.requests import ReleaseAddress, ReportOutcome
 from tests.support.build import (
     LAST,
     POLLER,

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from ledger.application.permit_subjects import Expected
-from ledger.application.requests import CallPause, EnterRecovery
+from ledger.application.commands import CallPause, EnterRecovery
+from ledger.application.kinds.reminder import Expected
 from ledger.domain.balance import Status
 from ledger.domain.policy import Policy
 from tests.support.build import (

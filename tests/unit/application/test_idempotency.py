@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ledger.application.permit_subjects import Expected
+from ledger.application.kinds.reminder import Expected
 from tests.support.build import (
     AGENT,
     POLLER,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ledger.application.requests import EnterRecovery
+from ledger.application.commands import EnterRecovery
 from tests.support.build import (
     IDENTITY,
     LAST,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ledger.application.requests import ReportOutcome
+from ledger.application.commands import ReportOutcome
 from ledger.domain.policy import Policy
 from tests.support.build import (
     IDENTITY,

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from ledger.application.commands import ApplyFact, CallPause, DeclareIncident, Erase, ReleaseAddress
 from ledger.application.facts.fact import Fact
-from ledger.application.requests import ApplyFact, CallPause, DeclareIncident, Erase, ReleaseAddress
 from tests.support.build import (
     OPERATOR,
     address,

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from ledger.application.permit_subjects import Digest, FollowUp
-from ledger.application.requests import CallPause, Erase
+from ledger.application.commands import CallPause, Erase
+from ledger.application.kinds.digest import Digest
+from ledger.application.kinds.follow_up import FollowUp
 from tests.support.build import (
     OPERATOR,
     address,

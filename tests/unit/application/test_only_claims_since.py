@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from ledger.application.commands import ApplyFact, RequestPermit
 from ledger.application.engine import Engine
 from ledger.application.facts.fact import Fact
 from ledger.application.ports import Head, Loss
-from ledger.application.requests import ApplyFact, RequestPermit
 from ledger.domain.policy import Policy
 from tests.support.build import IDENTITY, POLLER, at, invoice, reminder
 from tests.support.memory import MemorySession, MemoryStore

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from ledger.application.requests import (
-    SYSTEM,
+from ledger.application.caller import SYSTEM
+from ledger.application.commands import (
     CallPause,
     CallResume,
     DeclareIncident,

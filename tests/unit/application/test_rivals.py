@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ledger.application.requests import CallPause, DeclareIncident, RequestPermit
+from ledger.application.commands import CallPause, DeclareIncident, RequestPermit
 from ledger.domain.policy import Policy
 from tests.support.build import (
     AGENT,

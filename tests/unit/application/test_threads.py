@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ledger.application.requests import Caller
+from ledger.application.caller import Caller
 from ledger.domain.policy import Policy
 from tests.support.build import (
     AGENT,

@@ -12,8 +12,9 @@ from api.claims import claiming as module
 from api.claims.claimed_customers import Claim, ClaimedCustomers
 from api.contract.problems import ProblemError
 from ledger.application.answers import Answer
+from ledger.application.caller import SYSTEM
+from ledger.application.commands import Command
 from ledger.application.ports import StoreUnavailable
-from ledger.application.requests import SYSTEM, Command
 from projections.due import ReadyCustomer
 
 GRANTED = Answer(201, b'{"permit_id":"p"}', (), "", 7, "p")

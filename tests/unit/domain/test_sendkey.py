@@ -8,23 +8,6 @@ from ledger.domain import sendkey
 _KEYS = st.lists(st.text(), min_size=1, max_size=4).map(tuple)
 
 
-def test_every_kind_has_its_own_keys() -> None:
-    keys = {
-        sendkey.stage_key("a", 1, "b"),
-        sendkey.payment_event_key("a", "1"),
-        sendkey.payment_attempt_key("a", "1"),
-        sendkey.reply_key("a"),
-        sendkey.intent_key("a", "1"),
-        sendkey.follow_up_key("a", 1),
-        sendkey.notification_key("a", "1", "b"),
-        sendkey.digest_key("a", "1", "b"),
-        sendkey.apology_key("a", "1"),
-        sendkey.override_key("a"),
-    }
-    assert len(keys) == 10
-    assert len({sendkey.digest_of(key) for key in keys}) == 10
-
-
 def test_parts_are_never_glued_together() -> None:
     assert sendkey.encode(("intent", "a:b", "c")) == b"6:intent3:a:b1:c"
     assert sendkey.encode(("intent", "a", "b:c")) == b"6:intent1:a3:b:c"

@@ -10,7 +10,7 @@ import pytest
 
 from api.upkeep.sweeper import let_lapse
 from ledger.application.answers import Answer
-from ledger.application.requests import Lapse
+from ledger.application.commands import Lapse
 
 
 class Ledger:

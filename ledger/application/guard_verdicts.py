@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ledger.application.asking import Judged, ask_for
+from ledger.application.commands import Redeem, RequestPermit
 from ledger.application.effects import Outcome
-from ledger.application.permits import key_obstacle, request_permit
-from ledger.application.redeeming import may_handle, not_redeemable, overtaken, redeem
-from ledger.application.requests import Redeem, RequestPermit
+from ledger.application.kinds.kind import Judged
+from ledger.application.permit_decision import key_obstacle, request_permit
+from ledger.application.permit_life import may_handle, not_redeemable, overtaken, redeem
 from ledger.application.world import World
 from ledger.domain.guards import (
     CUSTOMER_GUARDS,
@@ -89,7 +89,7 @@ def judge_request(world: World, command: RequestPermit) -> Judgement:
     """
     bench = _Bench()
     bench.ask("caller", _CALLER, None, lambda: key_obstacle(world, command))
-    ask = None if bench.decided else ask_for(world, command)
+    ask = None if bench.decided else command.subject.ask(world, command)
     if isinstance(ask, Denial):
         refused: Denial = ask
         bench.ask("request", "It cannot be about anything that is known.", None, lambda: refused)

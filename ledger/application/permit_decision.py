@@ -1,10 +1,10 @@
 """Deciding about a permit: the guards in their order, then the grant or the denial (D2, D12)."""
 
-from ledger.application.asking import Ask, ask_for
 from ledger.application.breakers import open_breaker
+from ledger.application.commands import RequestPermit
 from ledger.application.effects import Alert, Outcome, denied
-from ledger.application.granting import grant
-from ledger.application.requests import RequestPermit
+from ledger.application.kinds.kind import Ask
+from ledger.application.permit_grant import grant
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.guards import Case, judge_customer, judge_subject
@@ -21,7 +21,7 @@ def request_permit(world: World, command: RequestPermit) -> Outcome:
     refused = key_obstacle(world, command)
     if refused is not None:
         return denied(refused)
-    ask = ask_for(world, command)
+    ask = command.subject.ask(world, command)
     if isinstance(ask, Denial):
         return denied(ask)
     withheld: dict[str, Denial] = {}

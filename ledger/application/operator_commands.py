@@ -2,9 +2,7 @@
 
 from datetime import timedelta
 
-from ledger.application.effects import Alert, Change, Outcome, denied
-from ledger.application.recovery import note_loss
-from ledger.application.requests import (
+from ledger.application.commands import (
     BindAnswer,
     CallPause,
     CallResume,
@@ -18,6 +16,8 @@ from ledger.application.requests import (
     ResetBreaker,
     TakeLease,
 )
+from ledger.application.effects import Alert, Change, Outcome, denied
+from ledger.application.recovery import note_loss
 from ledger.application.world import World
 from ledger.domain.control import CONTROL_ID, Control
 from ledger.domain.customer import Customer

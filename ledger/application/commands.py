@@ -4,28 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
+from ledger.application.caller import SYSTEM, Caller
 from ledger.application.facts.fact import Fact
-from ledger.application.permit_subjects import KINDS, PermitSubject, Reminder
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """The API key that asks; `intents` None means any."""
-
-    key_id: str
-    name: str
-    scopes: frozenset[str]
-    redeem_required: bool = True
-    intents: frozenset[str] | None = None
-    transactional: bool = False
-
-    def may(self, scope: str) -> bool:
-        """Does the key have this scope?"""
-        return scope in self.scopes
-
-
-SYSTEM = Caller("system", "system", frozenset({"send", "facts", "operate", "audit", "admin"}))
-"""The ledger itself: sweeps, guard checks and imports."""
+from ledger.application.kinds.kind import PermitSubject
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +52,13 @@ class RequestPermit:
     @property
     def kind(self) -> str:
         """The kind of mail asked for."""
-        return KINDS[type(self.subject)]
+        return self.subject.kind
 
 
 def is_of_claim(command: object) -> bool:
     """Does it tell the log of nothing but the standing of a customer whom a claim asks for?"""
     if isinstance(command, RequestPermit):
-        return isinstance(command.subject, Reminder) and command.subject.claim
+        return command.subject.claim
     return isinstance(command, BindAnswer)
 
 

@@ -7,6 +7,7 @@ from uuid import UUID
 from ledger.application import answers
 from ledger.application.answers import Answer
 from ledger.application.cache import AggregateCache
+from ledger.application.commands import ApplyFact, BindAnswer, Command, Redeem, RequestPermit
 from ledger.application.decide import decide, lapses, riding_facts
 from ledger.application.effects import Change, NameClaim, Outcome
 from ledger.application.ports import (
@@ -19,7 +20,6 @@ from ledger.application.ports import (
     WriterSession,
 )
 from ledger.application.prefetch import follow
-from ledger.application.requests import ApplyFact, BindAnswer, Command, Redeem, RequestPermit
 from ledger.application.views import invoice_view
 from ledger.application.walk import Walk
 from ledger.application.world import LONGEST_MERGE_CHAIN, Binding, Identity, NotLoaded, World

@@ -3,15 +3,16 @@
 from dataclasses import replace
 from typing import Any
 
+from ledger.application.caller import Caller
+from ledger.application.commands import Lapse, Redeem, ReportOutcome
 from ledger.application.effects import NameClaim, Outcome, denied, ids_of
 from ledger.application.facts.delivered_mail import (
     apply_deliveries,
     sent_after_end,
     take_early_deliveries,
 )
-from ledger.application.granting import item_body
-from ledger.application.requests import Caller, Lapse, Redeem, ReportOutcome
-from ledger.application.settling import settle
+from ledger.application.permit_grant import item_body
+from ledger.application.permit_settlement import settle
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.invoice import Invoice

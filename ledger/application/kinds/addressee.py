@@ -1,0 +1,79 @@
+"""Whom a mail goes to that names a customer, an address, or both (design D9)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ledger.application.effects import Contact, Outcome
+from ledger.application.facts.addresses import (
+    claim_address,
+    customer_of_address,
+    ensure_customer,
+    owner_of_named,
+)
+from ledger.application.kinds.ask import begin_ask
+from ledger.application.kinds.kind import Ask, PermitSubject, Request
+from ledger.application.walk import Walk
+from ledger.application.world import World
+from ledger.domain.identity import Address, customer_known_by
+from ledger.domain.reasons import Denial
+
+
+def load_addressee(
+    walk: Walk, customer_id: str | None, to: Address | None
+) -> tuple[str | None, str | None]:
+    """Walk to the customer, and to whoever has the address where it is another; their ids."""
+    owner_id = None
+    if to is not None and not walk.has(customer_id, to):
+        owner_id = walk.owner_of(to)
+        customer_id = customer_id or owner_id or customer_known_by(to)
+    if customer_id is not None:
+        walk.customer(customer_id)
+    return customer_id, owner_id
+
+
+def ids_of_addressee(world: World, customer_id: str | None, to: Address | None) -> list[str]:
+    """The customer who is named and the one who has the address, else the one known by it."""
+    if customer_id is not None:
+        owner = owner_of_named(world, customer_id, to) if to is not None else None
+        return [customer_id] if owner is None else [customer_id, owner]
+    if to is not None:
+        return [world.name("address", to.fingerprint) or customer_known_by(to)]
+    return []
+
+
+def ask_of_addressee(
+    world: World,
+    request: Request,
+    subject: PermitSubject,
+    customer_id: str | None,
+    to: Address | None,
+) -> Ask | Denial:
+    """An ask for a customer who is named, or known by the address alone.
+
+    Who is named beside an address has it from the grant on; if somebody was known by it, the two
+    are judged as the one that they would be.
+    """
+    setup = Outcome()
+    if customer_id is None:
+        if to is None:
+            return Denial("invalid_request", "name a customer_id or an address in `to`")
+        customer_id = customer_of_address(world, setup, to)
+        customer = world.customer(customer_id)
+    else:
+        customer = ensure_customer(world, setup, customer_id)
+        if to is not None:
+            customer = claim_address(world, setup, customer_id, to)
+    if to is not None:
+        setup.contacts.append(Contact(customer_id, to))
+    owner = customer.customer_id if customer else customer_id
+    address = to.fingerprint if to else None
+    ask = begin_ask(world, request, subject, customer, owner, address=address)
+    if isinstance(ask, Ask):
+        ask.setup = setup
+    return ask
+
+
+def logged_address(logged: Mapping[str, Any]) -> Address | None:
+    """The address of a request as the decision log keeps it: by its fingerprint alone (D18)."""
+    fingerprint = logged.get("to_fingerprint")
+    return Address("", fingerprint) if fingerprint is not None else None

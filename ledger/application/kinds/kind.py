@@ -1,0 +1,142 @@
+"""What a kind of mail is to the ledger: the protocol that the file of each kind keeps."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol, Self
+
+from ledger.application.caller import Caller
+from ledger.application.effects import Ids, Outcome
+from ledger.application.walk import Walk
+from ledger.application.world import World
+from ledger.domain.guards import Case, Subject
+from ledger.domain.identity import Address
+from ledger.domain.permit import Item, Lane, Permit
+from ledger.domain.reasons import Denial
+from ledger.domain.sendkey import SendKey
+from ledger.domain.sends import SendBook
+
+
+class Request(Protocol):
+    """A request for a permit as far as a kind looks at it."""
+
+    @property
+    def caller(self) -> Caller:
+        """Who asks."""
+
+    @property
+    def override(self) -> object | None:
+        """The human's action that it repeats a send for, None where it is no repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A subject of the guards, and the outside id under which an answer speaks of it."""
+
+    ref: str
+    judged: Subject
+
+
+@dataclass(slots=True)
+class Ask:
+    """A request as the guards and the grant need it.
+
+    `setup` registers what the ledger has not heard of; it is done only with a grant. `book` is
+    where the `slots` are on record. `names` are those of the send under every id of its customer,
+    the present id first. `extras` are further fields of the 201.
+    """
+
+    subjects: list[Judged]
+    case: Case
+    customer_id: str
+    setup: Outcome = field(default_factory=Outcome)
+    keys: tuple[SendKey, ...] = ()
+    items: tuple[Item, ...] = ()
+    slots: tuple[str, ...] = ()
+    book: SendBook | None = None
+    rejections: int = 0
+    invoice_id: str | None = None
+    thread_id: str | None = None
+    incident_id: str | None = None
+    names: tuple[str, ...] = ()
+    lists_withheld: bool = False
+    extras: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def ids(self) -> Ids:
+        """The ids by which the decision is found again."""
+        return Ids(
+            customer_id=self.customer_id or None,
+            invoice_id=self.invoice_id,
+            thread_id=self.thread_id,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """A permit being granted: what was asked for, and which subjects of it the guards let pass.
+
+    `repeated` are the refs of those that are a human's deliberate repeat (design D14).
+    """
+
+    permit: Permit
+    ask: Ask
+    passed: list[Judged]
+    repeated: set[str]
+
+
+class PermitSubject(Protocol):
+    """What a permit is asked for. Each kind of mail is a class that derives from this one.
+
+    An instance holds the fields of one request. What has a body here is right for most kinds.
+    """
+
+    __slots__ = ()
+
+    kind: ClassVar[str]
+    """The name of the kind in requests, permits, holds and pauses."""
+    sets_up: ClassVar[bool] = False
+    """May it be the first that the ledger hears of a customer or a thread? No facts ride along."""
+
+    @property
+    def claim(self) -> bool:
+        """Is it one of a claim's, which asks for whoever can be mailed now?"""
+        return False
+
+    @classmethod
+    def from_body(cls, body: Any, address: Callable[[str], Address]) -> Self:
+        """The subject of a request's valid body; `address` fingerprints the text of an address."""
+
+    def as_logged(self, logged: Mapping[str, Any]) -> Self:
+        """The subject with what the decision log alone tells of a request: no body had it."""
+        return self
+
+    def load(self, walk: Walk) -> None:
+        """Walk to everything that a decision about it looks at."""
+
+    def customers(self, world: World) -> list[str]:
+        """The ids of the customers whose permits bear on it, as far as the ledger knows them."""
+
+    def holders(self, world: World) -> list[str]:
+        """Permits that may hold its send key from another customer's windows."""
+        return []
+
+    def lane(self, transactional: bool) -> Lane:
+        """In which lane it goes: which windows it counts in, what binds it (design D8).
+
+        A transactional key has a lane of its own for receipts, never for dunning.
+        """
+
+    def ask(self, world: World, request: Request) -> Ask | Denial:
+        """What the request comes down to: subjects, customer, address and send keys; or a no."""
+
+    def narrow(self, ask: Ask, passed: list[Judged]) -> None:
+        """Leave in the ask only what the guards let pass, before its permit is made."""
+        return None
+
+    def record(self, world: World, outcome: Outcome, granted: Granted) -> None:
+        """Add to the outcome what this kind writes with a grant, and says in its 201."""
+        return None
+
+    def shown_invoices(self) -> tuple[str, ...]:
+        """The invoices that an explanation shows, where it is more than the first one."""
+        return ()

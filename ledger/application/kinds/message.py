@@ -1,0 +1,87 @@
+"""A message with an intent, once in its thread."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+from ledger.application.effects import Outcome
+from ledger.application.kinds.addressee import logged_address
+from ledger.application.kinds.kind import Ask, Granted, PermitSubject, Request
+from ledger.application.kinds.thread_sends import (
+    ask_of_thread,
+    customers_of_thread,
+    fill_slot,
+    holders_in_thread,
+    load_thread,
+    record_slots,
+)
+from ledger.application.walk import Walk
+from ledger.application.world import World
+from ledger.domain.identity import Address
+from ledger.domain.permit import Lane
+from ledger.domain.reasons import Denial
+from ledger.domain.sendkey import SendKey
+from ledger.domain.thread import intent_slot
+
+
+@dataclass(frozen=True, slots=True)
+class IntentMessage(PermitSubject):
+    """A message with an intent, once in its thread."""
+
+    kind: ClassVar[str] = "message"
+    sets_up: ClassVar[bool] = True
+
+    thread_id: str
+    intent: str
+    customer_id: str | None = None
+    to: Address | None = None
+
+    @classmethod
+    def from_body(cls, body: Any, address: Callable[[str], Address]) -> Self:
+        """The thread, and whom it is with if it is new."""
+        to = address(body.to) if body.to else None
+        return cls(body.thread_id, body.intent, body.customer_id, to)
+
+    def as_logged(self, logged: Mapping[str, Any]) -> Self:
+        """With the address that it named."""
+        to = logged_address(logged)
+        return self if to is None else replace(self, to=to, customer_id=logged.get("customer_id"))
+
+    def load(self, walk: Walk) -> None:
+        """The thread and its customer."""
+        load_thread(walk, self.thread_id, self.customer_id, self.to)
+
+    def customers(self, world: World) -> list[str]:
+        """The customer of the thread."""
+        return customers_of_thread(world, self.thread_id, self.customer_id, self.to)
+
+    def holders(self, world: World) -> list[str]:
+        """The live permits of the thread."""
+        return holders_in_thread(world, self.thread_id)
+
+    def lane(self, transactional: bool) -> Lane:
+        """A receipt where the key is transactional."""
+        return Lane.TRANSACTIONAL if transactional else Lane.OUTREACH
+
+    def ask(self, world: World, request: Request) -> Ask | Denial:
+        """The slot of the intent in the thread; a key may have only some intents."""
+        intents = request.caller.intents
+        if intents is not None and self.intent not in intents:
+            return Denial("unknown_intent", "this key may not use that intent")
+        ask = ask_of_thread(world, request, self, self.thread_id, self.customer_id, self.to)
+        if isinstance(ask, Denial):
+            return ask
+        slot = intent_slot(self.intent)
+        key = intent_key(self.thread_id, self.intent)
+        name = f"intent {self.intent} in thread {self.thread_id}"
+        fill_slot(world, request, ask, slot, key, name, "duplicate_intent")
+        return ask
+
+    def record(self, world: World, outcome: Outcome, granted: Granted) -> None:
+        """Put the permit into its slot."""
+        record_slots(outcome, self.thread_id, granted.permit)
+
+
+def intent_key(thread_id: str, intent: str) -> SendKey:
+    """What is said, once in a thread."""
+    return ("intent", thread_id, intent)

@@ -1,0 +1,83 @@
+"""Sends that are named by a customer: their names under every id the customer ever had (D9)."""
+
+from collections.abc import Callable
+
+from ledger.application.effects import NameClaim, Outcome
+from ledger.application.kinds.addressee import ask_of_addressee, load_addressee
+from ledger.application.kinds.ask import rejection_limit
+from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request
+from ledger.application.walk import Walk
+from ledger.application.world import World
+from ledger.domain import sendkey
+from ledger.domain.customer import Customer
+from ledger.domain.identity import Address
+from ledger.domain.permit import FREED, Permit
+from ledger.domain.reasons import Denial
+from ledger.domain.sendkey import SendKey
+from ledger.domain.subjects import NamedSend
+
+KeyOf = Callable[[str], SendKey]
+"""The send key under an id of the customer."""
+
+
+def load_named(walk: Walk, customer_id: str | None, to: Address | None, key_of: KeyOf) -> None:
+    """Walk to the addressee, and to the holders of the send under the ids that are known."""
+    customer_id, owner_id = load_addressee(walk, customer_id, to)
+    if customer_id is None:
+        return
+    _load_names(walk, customer_id, key_of)
+    if owner_id is not None and owner_id != customer_id:
+        _load_names(walk, owner_id, key_of)
+
+
+def ask_named(
+    world: World,
+    request: Request,
+    subject: PermitSubject,
+    customer_id: str | None,
+    to: Address | None,
+    key_of: KeyOf,
+    name: str,
+) -> Ask | Denial:
+    """An ask for a send of which each customer gets one; `name` is what a person calls it."""
+    ask = ask_of_addressee(world, request, subject, customer_id, to)
+    if isinstance(ask, Denial):
+        return ask
+    names = _names_of(ask.case.customer, ask.customer_id, key_of)
+    holder = _holder_of(world, names)
+    limit = rejection_limit(world, request)
+    ask.subjects = [Judged(ask.customer_id, NamedSend(name, holder, limit))]
+    ask.keys, ask.names = (key_of(ask.customer_id),), names
+    ask.rejections = holder.rejections if holder else 0
+    return ask
+
+
+def record_names(outcome: Outcome, granted: Granted) -> None:
+    """Let the names lead to the permit; a deliberate repeat leaves them with the first send."""
+    if not granted.repeated:
+        permit_id = granted.permit.permit_id
+        for name in granted.ask.names:
+            outcome.names.append(NameClaim("send", name, permit_id, replaces=True))
+
+
+def _load_names(walk: Walk, customer_id: str, key_of: KeyOf) -> None:
+    for name in _names_of(walk.loaded_customer(customer_id), customer_id, key_of):
+        walk.name("send", name)
+
+
+def _names_of(customer: Customer | None, customer_id: str, key_of: KeyOf) -> tuple[str, ...]:
+    """The names of one send, the one under the present id first.
+
+    A merge must not let out again what went to the customer under an id that was merged into it.
+    """
+    ids = (customer_id, *sorted(customer.absorbed if customer else ()))
+    return tuple(sendkey.digest_of(key_of(id_)).hex() for id_ in ids)
+
+
+def _holder_of(world: World, names: tuple[str, ...]) -> Permit | None:
+    """The permit that holds the send under any of its names, else the freed one refused most."""
+    holder_ids = dict.fromkeys(world.name("send", name) for name in names)
+    permits = [world.permit(holder_id) for holder_id in holder_ids if holder_id is not None]
+    found = [permit for permit in permits if permit is not None]
+    held = [permit for permit in found if permit.state not in FREED]
+    return held[0] if held else max(found, key=lambda permit: permit.rejections, default=None)

@@ -1,0 +1,107 @@
+"""The mail about a failed payment: once per provider event and once per attempt."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from ledger.application.effects import Outcome
+from ledger.application.kinds.ask import begin_ask, missing_invoice, rejection_limit
+from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request
+from ledger.application.walk import Walk
+from ledger.application.world import World
+from ledger.domain.identity import Address
+from ledger.domain.invoice import Invoice
+from ledger.domain.permit import LIVE, Lane
+from ledger.domain.reasons import Denial
+from ledger.domain.sendkey import SendKey
+from ledger.domain.subjects import InvoiceNotice
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentFailedNotice(PermitSubject):
+    """The mail about a failed payment, once per event and once per attempt."""
+
+    kind: ClassVar[str] = "payment_failed"
+
+    invoice_id: str
+    event_id: str
+    attempt_id: str | None = None
+
+    @classmethod
+    def from_body(cls, body: Any, address: Callable[[str], Address]) -> Self:
+        """The invoice, and what was reported of it."""
+        return cls(body.invoice_id, body.event_id, body.attempt_id)
+
+    def load(self, walk: Walk) -> None:
+        """The invoice and its customer."""
+        walk.invoice(self.invoice_id)
+
+    def customers(self, world: World) -> list[str]:
+        """The owner of the invoice."""
+        invoice = world.invoice(self.invoice_id)
+        return [invoice.customer_id] if invoice is not None and invoice.snapshot else []
+
+    def holders(self, world: World) -> list[str]:
+        """The live permits for notices of the invoice."""
+        invoice = world.invoice(self.invoice_id)
+        notices = invoice.notices.sends.values() if invoice is not None else ()
+        return [send.permit_id for send in notices if send.state in LIVE]
+
+    def lane(self, transactional: bool) -> Lane:
+        """A receipt where the key is transactional."""
+        return Lane.TRANSACTIONAL if transactional else Lane.OUTREACH
+
+    def ask(self, world: World, request: Request) -> Ask | Denial:
+        """The slots of the event and the attempt among the notices of the invoice."""
+        invoice = world.invoice(self.invoice_id)
+        if invoice is None or invoice.snapshot is None:
+            ask = begin_ask(world, request, self, None, "")
+            if isinstance(ask, Ask):
+                ask.subjects = [Judged(self.invoice_id, missing_invoice(self.invoice_id))]
+                ask.invoice_id = self.invoice_id
+            return ask
+        customer = world.customer(invoice.customer_id)
+        owner = customer.customer_id if customer else invoice.customer_id
+        ask = begin_ask(world, request, self, customer, owner)
+        if isinstance(ask, Denial):
+            return ask
+        slots = [f"event:{self.event_id}"]
+        keys = [payment_event_key(self.invoice_id, self.event_id)]
+        if self.attempt_id is not None:
+            slots.append(f"attempt:{self.attempt_id}")
+            keys.append(payment_attempt_key(self.invoice_id, self.attempt_id))
+        limit = rejection_limit(world, request)
+        notice = InvoiceNotice(invoice, self.kind, tuple(slots), world.now, world.policy, limit)
+        ask.subjects = [Judged(self.invoice_id, notice)]
+        ask.keys, ask.slots, ask.book = tuple(keys), tuple(slots), invoice.notices
+        ask.invoice_id = self.invoice_id
+        ask.rejections = max(invoice.notices.rejections.get(slot, 0) for slot in slots)
+        ask.extras = {
+            "invoice_id": self.invoice_id,
+            "amount_remaining": invoice.standing.balance,
+            "currency": invoice.snapshot.currency,
+        }
+        return ask
+
+    def record(self, world: World, outcome: Outcome, granted: Granted) -> None:
+        """Put the permit into its slots of the invoice."""
+        permit = granted.permit
+        for slot in permit.slots:
+            outcome.change(
+                "invoice",
+                self.invoice_id,
+                Invoice.NoticePermitted,
+                permit_id=permit.permit_id,
+                sender=permit.sender,
+                slot=slot,
+            )
+
+
+def payment_event_key(invoice_id: str, event_id: str) -> SendKey:
+    """A provider's event about a failed payment."""
+    return ("payment-event", invoice_id, event_id)
+
+
+def payment_attempt_key(invoice_id: str, attempt_id: str) -> SendKey:
+    """A failed attempt to pay, which several events may report."""
+    return ("payment-attempt", invoice_id, attempt_id)

@@ -1,0 +1,171 @@
+"""A reminder: one dunning stage each of one or more invoices of one customer."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+from ledger.application.effects import Outcome
+from ledger.application.kinds.ask import begin_ask, missing_invoice
+from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request
+from ledger.application.walk import Walk
+from ledger.application.world import World
+from ledger.domain.customer import Customer
+from ledger.domain.identity import Address
+from ledger.domain.invoice import Invoice
+from ledger.domain.permit import Item, Lane
+from ledger.domain.reasons import Denial
+from ledger.domain.sendkey import SendKey
+from ledger.domain.subjects import InvoiceStage
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What the sender believes of an invoice."""
+
+    cycle: int | None = None
+    amount_remaining: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reminder(PermitSubject):
+    """A reminder for one or more invoices of one customer; `stage` None takes the due one."""
+
+    kind: ClassVar[str] = "reminder"
+
+    invoices: tuple[str, ...]
+    stage: str | None = None
+    expected: dict[str, Expected] = field(default_factory=dict)
+    claim: bool = False
+
+    @classmethod
+    def from_body(cls, body: Any, address: Callable[[str], Address]) -> Self:
+        """With what the sender expects of each invoice."""
+        expected = {
+            invoice_id: Expected(state.cycle, state.amount_remaining)
+            for invoice_id, state in (body.expected or {}).items()
+        }
+        return cls(tuple(body.invoices), body.stage, expected)
+
+    def as_logged(self, logged: Mapping[str, Any]) -> Self:
+        """A claim says so in the decision log."""
+        return replace(self, claim=logged.get("claim") is True)
+
+    def load(self, walk: Walk) -> None:
+        """The invoices and their customer."""
+        for invoice_id in self.invoices:
+            walk.invoice(invoice_id)
+
+    def customers(self, world: World) -> list[str]:
+        """The owners of the invoices."""
+        invoices = [world.invoice(invoice_id) for invoice_id in self.invoices]
+        return list({i.customer_id: None for i in invoices if i is not None and i.snapshot})
+
+    def holders(self, world: World) -> list[str]:
+        """The live permits of the invoices' stages in their cycles."""
+        held: list[str] = []
+        for invoice_id in self.invoices:
+            invoice = world.invoice(invoice_id)
+            if invoice is not None and invoice.stages:
+                live = (r for r in invoice.cycle_records() if r.state == "permitted")
+                held.extend(r.permit_id for r in live if r.permit_id is not None)
+        return held
+
+    def lane(self, transactional: bool) -> Lane:
+        """Dunning is outreach, whoever asks."""
+        return Lane.OUTREACH
+
+    def ask(self, world: World, request: Request) -> Ask | Denial:
+        """One subject for each invoice; those that are denied are withheld, the others go."""
+        policy = world.policy
+        stage = policy.stage(self.stage) if self.stage is not None else None
+        if self.stage is not None and stage is None:
+            return Denial("invalid_request", f"{self.stage!r} is not a stage of the policy")
+        judged: list[Judged] = []
+        customers: dict[str, Customer] = {}
+        for invoice_id in dict.fromkeys(self.invoices):
+            invoice = world.invoice(invoice_id)
+            if invoice is None or invoice.snapshot is None:
+                judged.append(Judged(invoice_id, missing_invoice(invoice_id)))
+                continue
+            customer = world.customer(invoice.customer_id)
+            if customer is not None:
+                customers[customer.customer_id] = customer
+            expected = self.expected.get(invoice_id, Expected())
+            subject = InvoiceStage(
+                invoice,
+                self.kind,
+                stage,
+                world.now,
+                policy,
+                expected.cycle,
+                expected.amount_remaining,
+                request.override is not None,
+            )
+            judged.append(Judged(invoice_id, subject))
+        if len(customers) > 1:
+            return Denial("invalid_request", "the invoices of one reminder must be of one customer")
+        customer = next(iter(customers.values()), None)
+        owner = customer.customer_id if customer else ""
+        ask = begin_ask(world, request, self, customer, owner)
+        if isinstance(ask, Denial):
+            return ask
+        ask.subjects = judged
+        ask.invoice_id = self.invoices[0]
+        ask.lists_withheld = True
+        return ask
+
+    def narrow(self, ask: Ask, passed: list[Judged]) -> None:
+        """One item, with its send key, for each invoice that the guards let pass."""
+        items: list[Item] = []
+        for stage in _stages(passed):
+            items.append(_item(stage))
+            refused = stage.invoice.rejections_of(items[-1].cycle, items[-1].stage)
+            ask.rejections = max(ask.rejections, refused)
+        ask.items = tuple(items)
+        ask.keys = tuple(stage_key(i.invoice_id, i.cycle, i.stage) for i in items)
+
+    def record(self, world: World, outcome: Outcome, granted: Granted) -> None:
+        """Put the stages on record; a deliberate repeat leaves the record of the first send."""
+        permit = granted.permit
+        for item, stage in zip(permit.items, _stages(granted.passed), strict=True):
+            if item.invoice_id in granted.repeated:
+                continue
+            outcome.change(
+                "invoice",
+                item.invoice_id,
+                Invoice.ReminderPermitted,
+                permit_id=permit.permit_id,
+                sender=permit.sender,
+                cycle=item.cycle,
+                stage=item.stage,
+                supersedes=item.supersedes,
+                crossed=dict(stage.due().crossed),
+            )
+
+    def shown_invoices(self) -> tuple[str, ...]:
+        """All that it names."""
+        return self.invoices
+
+
+def _stages(passed: list[Judged]) -> list[InvoiceStage]:
+    """What passed is a stage: an invoice that is not known never does."""
+    return [j.judged for j in passed if isinstance(j.judged, InvoiceStage)]
+
+
+def _item(stage: InvoiceStage) -> Item:
+    invoice, due = stage.invoice, stage.due()
+    assert invoice.snapshot is not None
+    return Item(
+        invoice.invoice_id,
+        invoice.standing.cycle,
+        due.stage.name,
+        due.supersedes,
+        invoice.standing.balance,
+        invoice.snapshot.currency,
+        invoice.standing.starts_on,
+    )
+
+
+def stage_key(invoice_id: str, cycle: int, stage: str) -> SendKey:
+    """A dunning stage of one past-due run of an invoice."""
+    return ("stage", invoice_id, str(cycle), stage)

@@ -1,0 +1,129 @@
+"""The grant: the permit, the events that record it, and the body of the 201."""
+
+from typing import Any
+
+from ledger.application.commands import RequestPermit
+from ledger.application.effects import NameClaim, Outcome
+from ledger.application.kinds.kind import Ask, Granted, Judged
+from ledger.application.world import World
+from ledger.domain import sendkey, windows
+from ledger.domain.customer import Customer
+from ledger.domain.permit import Item, Lane, Permit, State
+from ledger.domain.reasons import Denial
+from ledger.domain.sends import repeat_slot
+
+
+def grant(
+    world: World,
+    command: RequestPermit,
+    ask: Ask,
+    passed: list[Judged],
+    withheld: dict[str, Denial],
+) -> Outcome:
+    """Record the permit for the subjects that passed, and answer with it."""
+    outcome = ask.setup
+    command.subject.narrow(ask, passed)
+    repeated = {j.ref for j in passed if j.judged.holder() is not None}
+    if ask.book is not None:
+        ask.slots = tuple(
+            repeat_slot(slot, command.decision_id) if slot in ask.book.sends else slot
+            for slot in ask.slots
+        )
+    permit = _permit(world, command, ask)
+    outcome.status, outcome.granted = 201, permit
+    outcome.permits.append(permit)
+    outcome.address = permit.address
+    outcome.customer_id, outcome.thread_id = ask.customer_id, ask.thread_id
+    outcome.invoice_id = ask.invoice_id
+    keys = ask.keys
+    if command.override is not None:
+        action = command.override.action_id
+        outcome.names.append(NameClaim("override", action, permit.permit_id, replaces=True))
+        keys = (*keys, sendkey.override_key(action))
+    provider_key = sendkey.provider_idempotency_key(keys, ask.rejections)
+    outcome.body = _body(world, ask, permit, withheld, provider_key)
+    command.subject.record(world, outcome, Granted(permit, ask, passed, repeated))
+    outcome.change("customer", permit.customer_id, Customer.MailPermitted, permit=permit)
+    return outcome
+
+
+def _permit(world: World, command: RequestPermit, ask: Ask) -> Permit:
+    permit = Permit(
+        permit_id=command.decision_id,
+        kind=ask.case.kind,
+        lane=ask.case.lane,
+        state=State.GRANTED,
+        customer_id=ask.customer_id,
+        key_id=command.caller.key_id,
+        sender=command.caller.name,
+        redeem_required=command.caller.redeem_required or ask.case.claim,
+        granted_at=world.now,
+        send_by=world.now + world.policy.permit_life,
+        items=ask.items,
+        thread_id=ask.thread_id,
+        invoice_id=None if ask.items else ask.invoice_id,
+        incident_id=ask.incident_id,
+        slots=ask.slots,
+        named=ask.names[0] if ask.names else None,
+        address=ask.case.address,
+        control_version=world.control.version,
+        rejections=ask.rejections,
+        action=command.override.action_id if command.override is not None else None,
+        idempotency=command.idempotency.scope.hex() if command.idempotency else None,
+    )
+    return permit.redeemed(world.now, None) if command.redeem else permit
+
+
+def _body(
+    world: World, ask: Ask, permit: Permit, withheld: dict[str, Denial], provider_key: str
+) -> dict[str, Any]:
+    """The 201 without `to`, `position` and `decision_id`, which are added as it leaves."""
+    body: dict[str, Any] = {
+        "permit_id": permit.permit_id,
+        "state": str(permit.state),
+        "kind": permit.kind,
+        "customer_id": permit.customer_id,
+        "items": [item_body(item) for item in permit.items],
+        "withheld": [
+            {"invoice_id": ref, "code": denial.code, "available_at": denial.available_at}
+            for ref, denial in withheld.items()
+        ],
+        "granted_at": permit.granted_at,
+        "send_by": permit.send_by,
+        "provider_idempotency_key": provider_key,
+        "message_id": world.identity.message_id(permit.permit_id),
+        "windows": _windows(world, ask, permit),
+    }
+    if permit.thread_id is not None:
+        body["thread_id"] = permit.thread_id
+    body.update(ask.extras)
+    return body
+
+
+def item_body(item: Item) -> dict[str, Any]:
+    """One invoice of a reminder as the contract shows it."""
+    return {
+        "invoice_id": item.invoice_id,
+        "cycle": item.cycle,
+        "stage": item.stage,
+        "supersedes": item.supersedes,
+        "amount_remaining": item.amount_remaining,
+        "currency": item.currency,
+    }
+
+
+def _windows(world: World, ask: Ask, permit: Permit) -> dict[str, dict[str, int]]:
+    """The windows that the mail counts in, with itself in them."""
+    known = list(ask.case.customer.permits.values()) if ask.case.customer else []
+    known.append(permit)
+    policy, now = world.policy, world.now
+    if permit.lane is Lane.REPLY:
+        counted = [
+            windows.replies_hour(known, policy, now),
+            windows.replies_day(known, policy, now),
+        ]
+    elif permit.lane is Lane.TRANSACTIONAL:
+        counted = [windows.transactional(known, policy, now)]
+    else:
+        counted = [windows.outreach(known, policy, now)]
+    return {w.name: {"used": w.used, "limit": w.limit} for w in counted}

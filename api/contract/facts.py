@@ -81,6 +81,7 @@ class PaymentFailedData(Body):
     invoice_id: Id
     event_id: Id
     attempt_id: Id | None = None
+    subscription_id: Id | None = None
     metadata: Metadata | None = None
 
 
@@ -101,8 +102,22 @@ class InvoiceHoldData(Body):
     metadata: Metadata | None = None
 
 
+class SubscriptionData(Body):
+    """`subscription.ended` and `subscription.resumed`; `at` left out is the fact's own time.
+
+    `invoice_ids` are invoices of the subscription, as far as they are known.
+    """
+
+    subscription_id: Id
+    customer_id: CustomerId
+    invoice_ids: Annotated[list[Id], Field(max_length=100)] | None = None
+    at: Instant | None = None
+    reason: Reason | None = None
+    metadata: Metadata | None = None
+
+
 class CustomerObservedData(Body):
-    """`customer.observed`: the addresses, the first preferred."""
+    """`customer.observed`: the addresses that hold now, the first preferred; others are removed."""
 
     customer_id: CustomerId
     emails: Annotated[list[Email], Field(max_length=50)]
@@ -113,6 +128,16 @@ class CustomerHoldData(Body):
     """`customer.hold` and `customer.unhold`; without kinds for all of them."""
 
     customer_id: CustomerId
+    reason: Reason
+    until: Instant | None = None
+    kinds: Annotated[list[Kind], Field(max_length=8)] | None = None
+    metadata: Metadata | None = None
+
+
+class AddressHoldData(Body):
+    """`address.hold` and `address.unhold`, for one reason; without kinds for all of them."""
+
+    address: Email
     reason: Reason
     until: Instant | None = None
     kinds: Annotated[list[Kind], Field(max_length=8)] | None = None
@@ -173,12 +198,16 @@ class SendObservedData(Body):
 
 
 class DeliveryData(Body):
-    """`delivery`: a provider's word on a mail."""
+    """`delivery`: a provider's word on a mail, and on whom of its recipients it speaks of.
+
+    Without a `recipient` it speaks of the address that the mail was for.
+    """
 
     provider: Id
     event: Literal["delivered", "bounced", "complained"]
     provider_message_id: Id | None = None
     message_id: MessageId | None = None
+    recipient: Email | None = None
     metadata: Metadata | None = None
 
     @model_validator(mode="after")
@@ -200,6 +229,10 @@ FACT_DATA: dict[str, type[Body]] = {
     "customer.hold": CustomerHoldData,
     "customer.unhold": CustomerHoldData,
     "customer.merged": MergedData,
+    "subscription.ended": SubscriptionData,
+    "subscription.resumed": SubscriptionData,
+    "address.hold": AddressHoldData,
+    "address.unhold": AddressHoldData,
     "thread.message": ThreadMessageData,
     "send.observed": SendObservedData,
     "delivery": DeliveryData,

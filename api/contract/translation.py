@@ -7,6 +7,7 @@ from typing import Any
 from api.contract import facts as shapes
 from api.contract.fields import Body
 from api.contract.permits import Asked
+from ledger.application.facts.address_hold import AddressHeld
 from ledger.application.facts.customer_hold import CustomerHeld
 from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.customers_merged import CustomersMerged
@@ -19,6 +20,7 @@ from ledger.application.facts.invoice_payment import PaymentMoved
 from ledger.application.facts.payment_failed_reported import PaymentFailed
 from ledger.application.facts.refund_reported import RefundReported
 from ledger.application.facts.send_observed import SendObserved
+from ledger.application.facts.subscription_ended import SubscriptionTold
 from ledger.application.facts.thread_message import ThreadMessage
 from ledger.application.facts.unset import UNSET
 from ledger.application.kinds.kind import PermitSubject
@@ -104,8 +106,14 @@ class Translator:
     def delivery(self, data: shapes.DeliveryData) -> Delivery:
         """A provider's word on a mail, with the permit that our own Message-ID names."""
         permit_id = self._identity.permit_of(data.message_id) if data.message_id else None
+        recipient = self.address(data.recipient) if data.recipient else None
         return Delivery(
-            data.provider, data.event, data.provider_message_id, data.message_id, permit_id
+            data.provider,
+            data.event,
+            data.provider_message_id,
+            data.message_id,
+            permit_id,
+            recipient=recipient,
         )
 
 
@@ -132,6 +140,23 @@ def _customer_hold(held: bool) -> Callable[[Translator, shapes.CustomerHoldData]
     )
 
 
+def _address_hold(held: bool) -> Callable[[Translator, shapes.AddressHoldData], FactData]:
+    return lambda to, data: AddressHeld(
+        to.address(data.address), data.reason, held, data.until, tuple(data.kinds or ())
+    )
+
+
+def _subscription(ended: bool) -> Callable[[Translator, shapes.SubscriptionData], FactData]:
+    return lambda _, data: SubscriptionTold(
+        data.subscription_id,
+        data.customer_id,
+        ended,
+        tuple(data.invoice_ids or ()),
+        data.at,
+        data.reason,
+    )
+
+
 def _send(_: Translator, data: shapes.SendObservedData) -> FactData:
     return SendObserved(
         data.customer_id, data.at, data.invoice_id, data.stage, data.thread_id, data.intent
@@ -143,7 +168,7 @@ FACT_READERS: dict[str, Callable[[Translator, Any], FactData]] = {
     "invoice.payment": _payment,
     "invoice.credit": lambda _, data: Credited(data.invoice_id, data.credit_id, data.amount),
     "invoice.payment_failed": lambda _, data: PaymentFailed(
-        data.invoice_id, data.event_id, data.attempt_id
+        data.invoice_id, data.event_id, data.attempt_id, data.subscription_id
     ),
     "invoice.refund_noted": lambda _, data: RefundReported(data.invoice_id or "", data.refund_id),
     "invoice.hold": _invoice_hold(True),
@@ -152,6 +177,10 @@ FACT_READERS: dict[str, Callable[[Translator, Any], FactData]] = {
     "customer.hold": _customer_hold(True),
     "customer.unhold": _customer_hold(False),
     "customer.merged": lambda _, data: CustomersMerged(data.from_, data.into),
+    "subscription.ended": _subscription(True),
+    "subscription.resumed": _subscription(False),
+    "address.hold": _address_hold(True),
+    "address.unhold": _address_hold(False),
     "thread.message": Translator.message,
     "send.observed": _send,
     "delivery": Translator.delivery,

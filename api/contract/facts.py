@@ -135,12 +135,12 @@ class CustomerHoldData(Body):
 
 
 class AddressHoldData(Body):
-    """`address.hold` and `address.unhold`, for one reason; without kinds for all of them."""
+    """`address.hold` and `address.unhold`: of the address, whoever has it; null kinds: all."""
 
     address: Email
     reason: Reason
-    until: Instant | None = None
     kinds: Annotated[list[Kind], Field(max_length=8)] | None = None
+    until: Instant | None = None
     metadata: Metadata | None = None
 
 
@@ -198,9 +198,9 @@ class SendObservedData(Body):
 
 
 class DeliveryData(Body):
-    """`delivery`: a provider's word on a mail, and on whom of its recipients it speaks of.
+    """`delivery`: a provider's word on a mail.
 
-    Without a `recipient` it speaks of the address that the mail was for.
+    It speaks of the `recipient` that it names, else of the address that the permit was granted to.
     """
 
     provider: Id

@@ -7,7 +7,7 @@ from typing import Any
 from api.contract import facts as shapes
 from api.contract.fields import Body
 from api.contract.permits import Asked
-from ledger.application.facts.address_hold import AddressHeld
+from ledger.application.facts.address_hold import AddressHoldTold
 from ledger.application.facts.customer_hold import CustomerHeld
 from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.customers_merged import CustomersMerged
@@ -106,14 +106,13 @@ class Translator:
     def delivery(self, data: shapes.DeliveryData) -> Delivery:
         """A provider's word on a mail, with the permit that our own Message-ID names."""
         permit_id = self._identity.permit_of(data.message_id) if data.message_id else None
-        recipient = self.address(data.recipient) if data.recipient else None
         return Delivery(
             data.provider,
             data.event,
             data.provider_message_id,
             data.message_id,
             permit_id,
-            recipient=recipient,
+            recipient=self.address(data.recipient) if data.recipient else None,
         )
 
 
@@ -141,7 +140,7 @@ def _customer_hold(held: bool) -> Callable[[Translator, shapes.CustomerHoldData]
 
 
 def _address_hold(held: bool) -> Callable[[Translator, shapes.AddressHoldData], FactData]:
-    return lambda to, data: AddressHeld(
+    return lambda to, data: AddressHoldTold(
         to.address(data.address), data.reason, held, data.until, tuple(data.kinds or ())
     )
 

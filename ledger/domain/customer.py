@@ -70,6 +70,7 @@ class Customer(Aggregate):
         observed_at: datetime
 
         def apply(self, aggregate: "Customer") -> None:
+            aggregate.lose_addresses(set(aggregate.addresses) - set(self.fingerprints))
             aggregate.addresses = self.fingerprints
             aggregate.addresses_observed_at = self.observed_at
 
@@ -178,7 +179,10 @@ class Customer(Aggregate):
             aggregate.holds.note(self.hold)
 
     class AddressHeld(Event):
-        """Mail to an address bounced for good or was complained about: a human must look."""
+        """Mail to an address of theirs bounced or was complained about; written no more.
+
+        Suppression belongs to the address since ADR 0006 (Mailbox); what was held before stays.
+        """
 
         TOPIC: ClassVar[str] = "ledger:Customer.AddressHeld"
         fingerprint: str
@@ -269,6 +273,7 @@ class Customer(Aggregate):
         by: str
 
         def apply(self, aggregate: "Customer") -> None:
+            aggregate.lose_addresses(set(aggregate.addresses))
             aggregate.addresses = ()
 
     def __init__(self, customer_id: str) -> None:
@@ -306,6 +311,15 @@ class Customer(Aggregate):
         """Mark live permits as granted under facts that no longer hold; for events only."""
         for permit in list(self.permits.values()):
             if permit.live and permit.overtaken is None and (not kinds or permit.kind in kinds):
+                self.permits[permit.permit_id] = replace(permit, overtaken=why)
+
+    def lose_addresses(self, gone: set[str]) -> None:
+        """Mark live permits to addresses that are the customer's no more; for events only."""
+        if not gone:
+            return
+        for permit in list(self.permits.values()):
+            if permit.live and permit.address in gone and permit.overtaken is None:
+                why = "its address was removed"
                 self.permits[permit.permit_id] = replace(permit, overtaken=why)
 
     @staticmethod

@@ -87,6 +87,8 @@ class Invoice(Aggregate):
                     aggregate.overtake("the due date was changed")
                 if before.customer_id != now.customer_id:
                     aggregate.overtake("it has another owner")
+                if before.currency != now.currency:
+                    aggregate.overtake("the currency was corrected")
             aggregate.stand(self.standing)
 
     class MoneyMoved(Event):

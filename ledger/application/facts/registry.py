@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ledger.application.facts.address_hold import AddressHeldType
+from ledger.application.facts.address_hold import AddressHoldToldType
 from ledger.application.facts.customer_hold import CustomerHeldType
 from ledger.application.facts.customer_observed import CustomerObservedType
 from ledger.application.facts.customers_merged import CustomersMergedType
@@ -30,7 +30,7 @@ _TYPES: tuple[FactType[Any], ...] = (
     CustomerHeldType(),
     CustomersMergedType(),
     SubscriptionToldType(),
-    AddressHeldType(),
+    AddressHoldToldType(),
     ThreadMessageType(),
     SendObservedType(),
     DeliveryType(),

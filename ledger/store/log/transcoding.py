@@ -24,14 +24,24 @@ from ledger.domain.customer import Customer
 from ledger.domain.incident import Incident
 from ledger.domain.invoice import Invoice
 from ledger.domain.job import Job
+from ledger.domain.mailbox import Mailbox
 from ledger.domain.permit import Permit
 from ledger.domain.thread import Thread
 
 Reader = Callable[[Any], Any]
-AGGREGATES: tuple[type[Aggregate], ...] = (Invoice, Customer, Thread, Incident, Job, Control)
-SNAPSHOT_TOPICS = {
+AGGREGATES: tuple[type[Aggregate], ...] = (
+    Invoice,
+    Customer,
+    Mailbox,
+    Thread,
+    Incident,
+    Job,
+    Control,
+)
+SNAPSHOT_TOPICS: dict[str, Any] = {
     f"{Invoice.TOPIC}#2": Invoice,
     f"{Customer.TOPIC}#2": Customer,
+    f"{Mailbox.TOPIC}#1": Mailbox,
     f"{Thread.TOPIC}#1": Thread,
 }
 """Topics of snapshots; raise the number when a STATE changes, and older ones are passed over."""

@@ -26,21 +26,28 @@ InvoiceStatus = Literal["draft", "open", "paid", "void", "uncollectible"]
 
 
 class InvoiceSnapshot(Body):
-    """What the billing system says of an invoice now. Left out: unchanged; null: cleared."""
+    """What the billing system says of an invoice now. Left out: unchanged; null: cleared.
+
+    An `amount_remaining` below zero says that too much was paid. `precision` is `second` where
+    the source counts whole seconds, so that all that happened in the second of `observed_at` is in
+    the snapshot. `payment_in_flight` false says that no payment is on its way any more.
+    """
 
     LEFT_OUT_IS_NULL: ClassVar[bool] = False
 
     customer_id: CustomerId | None = None
     email: Email | None = None
     currency: Currency
-    total: Amount
-    amount_remaining: Amount
+    total: SignedAmount
+    amount_remaining: SignedAmount
     status: InvoiceStatus
     issued_on: Day | None = None
     due_on: Day | None = None
     time_zone: TimeZone | None = None
     observed_at: Instant | None = None
     version: Whole | Annotated[int, Field(ge=0, le=2**53)] | None = None
+    precision: Literal["instant", "second"] = "instant"
+    payment_in_flight: Literal[False] | None = None
     metadata: Metadata | None = None
 
     @model_validator(mode="after")
@@ -57,12 +64,12 @@ class InvoiceObservedData(InvoiceSnapshot):
 
 
 class PaymentData(Body):
-    """`invoice.payment`: amount in minor units."""
+    """`invoice.payment`: amount in minor units; `canceled` and `expired` are ways to fail."""
 
     invoice_id: Id
     payment_id: Id
     amount: Amount
-    state: Literal["pending", "succeeded", "failed", "reversed"]
+    state: Literal["pending", "succeeded", "failed", "canceled", "expired", "reversed"]
     metadata: Metadata | None = None
 
 

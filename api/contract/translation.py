@@ -27,8 +27,9 @@ from ledger.application.kinds.kind import PermitSubject
 from ledger.application.kinds.registry import KINDS
 from ledger.application.world import Identity
 from ledger.domain.automatic import automatic_reason
-from ledger.domain.balance import PaymentState, Status
+from ledger.domain.balance import Status
 from ledger.domain.identity import Address, fingerprint, message_name
+from ledger.domain.payments import PaymentState
 
 
 class Translator:
@@ -60,6 +61,8 @@ class Translator:
             time_zone=body.time_zone if "time_zone" in given else UNSET,
             observed_at=body.observed_at,
             version=body.version,
+            whole_second=body.precision == "second",
+            nothing_in_flight=body.payment_in_flight is False,
         )
 
     def fact(self, type_: str, data: Body) -> FactData:
@@ -126,7 +129,9 @@ def _aliases(data: shapes.ThreadMessageData) -> tuple[str, ...]:
 
 
 def _payment(_: Translator, data: shapes.PaymentData) -> FactData:
-    return PaymentMoved(data.invoice_id, data.payment_id, data.amount, PaymentState(data.state))
+    over = data.state in ("canceled", "expired")
+    state = PaymentState.FAILED if over else PaymentState(data.state)
+    return PaymentMoved(data.invoice_id, data.payment_id, data.amount, state)
 
 
 def _invoice_hold(held: bool) -> Callable[[Translator, shapes.InvoiceHoldData], FactData]:

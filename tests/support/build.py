@@ -38,8 +38,9 @@ from ledger.application.kinds.payment_failed import PaymentFailedNotice
 from ledger.application.kinds.reminder import Expected, Reminder
 from ledger.application.kinds.reply import Reply
 from ledger.application.world import Identity
-from ledger.domain.balance import PaymentState, Status
+from ledger.domain.balance import Status
 from ledger.domain.identity import Address, fingerprint
+from ledger.domain.payments import PaymentState
 
 SECRET = b"a secret of the tests, 32 bytes."
 IDENTITY = Identity(SECRET, "ledger.example")

@@ -34,8 +34,9 @@ from ledger.application.kinds.notification import Notification
 from ledger.application.kinds.payment_failed import PaymentFailedNotice
 from ledger.application.kinds.reminder import Expected, Reminder
 from ledger.application.kinds.reply import Reply
-from ledger.domain.balance import PaymentState, Status
+from ledger.domain.balance import Status
 from ledger.domain.identity import Address
+from ledger.domain.payments import PaymentState
 from tests.support.build import AGENT, CALLERS, OPERATOR, POLLER, address, ask, at
 
 START = at("2026-12-01T08:00:00Z")

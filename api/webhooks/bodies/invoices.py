@@ -15,7 +15,9 @@ class Snapshot:
 
     `due` None clears the due date; `issued` None leaves the issue date as it was. Both are instants
     and become days in the billing zone (`Settings.time_zone`), where the customer reads them.
-    `version` is the provider's own, where it has one.
+    `version` is the provider's own, where it has one. All billing providers count whole seconds in
+    what moves money, so a snapshot holds all of its second (ADR 0005). `nothing_in_flight`: the
+    provider shows every payment on its way, and shows none.
     """
 
     invoice_id: str
@@ -29,6 +31,7 @@ class Snapshot:
     issued: datetime | None
     observed: datetime
     version: int | None = None
+    nothing_in_flight: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,10 @@ class Event:
             "status": snapshot.status,
             "due_on": self._day(snapshot.due) if snapshot.due else None,
             "observed_at": rfc3339(snapshot.observed),
+            "precision": "second",
         }
+        if snapshot.nothing_in_flight:
+            data["payment_in_flight"] = False
         if snapshot.customer_id is not None:
             data["customer_id"] = self.own(snapshot.customer_id)
         if address is not None:

@@ -116,15 +116,21 @@ def _snapshot(
             customer_id=customer_id,
             email=customer.optional_text("email") if same_customer else None,
             currency=invoice.currency("currency_code"),
-            total=invoice.amount("total"),
-            amount_remaining=invoice.amount("amount_due") + written_off,
+            total=invoice.signed_amount("total"),
+            amount_remaining=invoice.signed_amount("amount_due") + written_off,
             status="void" if kind == "invoice_deleted" or invoice.flag("deleted") else status,
             due=invoice.optional_unix("due_date"),
             issued=None if status == "draft" else invoice.optional_unix("date"),
             observed=observed or invoice.optional_unix("updated_at") or occurred,
             version=invoice.whole("resource_version") if versioned else None,
+            nothing_in_flight=invoice.has("linked_payments") and not _in_flight(invoice),
         )
     )
+
+
+def _in_flight(invoice: Record) -> bool:
+    states = (p.optional_text("txn_status") for p in invoice.records("linked_payments"))
+    return any(state in ("in_progress", "needs_attention") for state in states)
 
 
 def _status(invoice: Record) -> str:

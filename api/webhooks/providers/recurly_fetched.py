@@ -96,6 +96,7 @@ def _invoice(what: Record, settings: Settings) -> Translation:
             due=what.time("due_at") if what.has("due_at") else None,
             issued=what.time("created_at") if what.has("created_at") else None,
             observed=changed,
+            nothing_in_flight=what.text("state").lower() != "processing",
         )
     )
 
@@ -106,7 +107,7 @@ def _remaining(what: Record, status: str, currency: str) -> int:
     if balance or status != "uncollectible":
         return balance
     paid = _minor(what, "paid", currency) if what.has("paid") else 0
-    return max(_minor(what, "total", currency) - paid, 0)
+    return _minor(what, "total", currency) - paid
 
 
 def _event(what: Record, changed: datetime, settings: Settings) -> Event:
@@ -115,7 +116,10 @@ def _event(what: Record, changed: datetime, settings: Settings) -> Event:
 
 
 def _minor(what: Record, name: str, currency: str) -> int:
-    """An amount in major units as whole minor units; JSON's shortest digits are what was meant."""
+    """An amount in major units as whole minor units, of either sign.
+
+    JSON's shortest digits are what was meant.
+    """
     value = what.members.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Unusable("bad_amount", f"{what.where(name)} is not a number")
@@ -125,6 +129,4 @@ def _minor(what: Record, name: str, currency: str) -> int:
         raise Unusable("bad_amount", f"{what.where(name)} is finer than the currency") from None
     except ValueError:
         raise Unusable("bad_amount", f"{what.where(name)} is beyond reason") from None
-    if amount < 0:
-        raise Unusable("bad_amount", f"{what.where(name)} is negative")
     return amount

@@ -92,12 +92,13 @@ def _invoice(event: Event, content: Record) -> Translation:
             customer_id=account.text("account_code"),
             email=account.optional_text("email"),
             currency=currency,
-            total=invoice.amount("total_in_cents"),
+            total=invoice.signed_amount("total_in_cents"),
             amount_remaining=_remaining(invoice, status),
             status=status,
             due=_due(invoice),
             issued=_first_time(invoice, "created_at", "date"),
             observed=observed,
+            nothing_in_flight=state != "processing",
         )
     )
     return (
@@ -106,10 +107,11 @@ def _invoice(event: Event, content: Record) -> Translation:
 
 
 def _remaining(invoice: Record, status: str) -> int:
-    """What is still unpaid. Nobody paid an invoice that was written off, though nothing is left."""
-    balance = invoice.optional_amount("balance_in_cents")
-    written_off = status == "uncollectible" and not balance
-    return invoice.amount("total_in_cents") if written_off else balance
+    """What is owed; written off with a balance of zero, nobody has paid any of it."""
+    owed = invoice.signed_amount("balance_in_cents") if invoice.has("balance_in_cents") else 0
+    if status == "uncollectible" and owed == 0:
+        return invoice.signed_amount("total_in_cents")
+    return owed
 
 
 def _subscription(event: Event, content: Record, *, ended: bool) -> Translation:
@@ -117,14 +119,9 @@ def _subscription(event: Event, content: Record, *, ended: bool) -> Translation:
     if not content.has("subscription"):
         return Translation(ignored="names_no_subscription")
     what = content.record("subscription")
-    names = (
-        ("expires_at", "canceled_at")
-        if what.optional_text("state") == "expired"
-        else (
-            "canceled_at",
-            "expires_at",
-        )
-    )
+    names = ("canceled_at", "expires_at")
+    if what.optional_text("state") == "expired":
+        names = ("expires_at", "canceled_at")
     at = next((what.time(name) for name in names if what.has(name)), None) if ended else None
     return event.subscription(
         "subscription.ended" if ended else "subscription.resumed",
@@ -137,7 +134,10 @@ def _subscription(event: Event, content: Record, *, ended: bool) -> Translation:
 def _with_payment_in_flight(
     event: Event, invoice: Record, observed: datetime, told: Translation
 ) -> Translation:
-    """A payment is on its way; which one is not told, so it is named after invoice and moment."""
+    """A payment is on its way; which one is not told, so it is named after invoice and moment.
+
+    The next snapshot in another state says that it is over.
+    """
     data: dict[str, object] = {
         "invoice_id": event.own(invoice.text("uuid")),
         "payment_id": f"processing:{rfc3339(observed)}",

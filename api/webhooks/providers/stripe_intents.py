@@ -11,14 +11,14 @@ _INVOICE = "in_"
 
 
 def intent(event: Event, what: Record, created: datetime, state: str) -> Translation:
-    """A payment intent of an invoice: on its way, or failed. Most belong to no invoice.
+    """A payment intent of an invoice: on its way, paid, or failed. Most belong to no invoice.
 
     One on its way that names a customer and no invoice may still pay one, and only the API can
     tell: it is noted to be fetched, as disputes are. Its failure comes as the invoice's own.
     """
     invoice = _invoice(what)
     if invoice is None:
-        if state == "pending" and what.reference("customer"):
+        if state == "pending" and (what.has("customer") or what.has("customer_account")):
             return Translation(refresh=(Refresh("stripe", "payment_intent", what.text("id")),))
         return Translation(ignored="names_no_invoice")
     data: dict[str, object] = {

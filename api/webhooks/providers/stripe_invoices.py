@@ -14,6 +14,8 @@ _OWED = frozenset({"open", "uncollectible"})
 def snapshot(event: Event, invoice: Record, created: datetime, *, deleted: bool) -> Translation:
     """The invoice as Stripe saw it when the event was made; a deleted draft is void.
 
+    Who owes it is a customer, or an account that is billed as one (`customer_account`).
+
     An invoice that Stripe charges by itself has no due date, so it never has a stage (design D7).
     """
     status = invoice.text("status")
@@ -25,11 +27,11 @@ def snapshot(event: Event, invoice: Record, created: datetime, *, deleted: bool)
     return event.observed(
         Snapshot(
             invoice_id=invoice.text("id"),
-            customer_id=invoice.reference("customer"),
+            customer_id=invoice.reference("customer") or invoice.reference("customer_account"),
             email=invoice.optional_text("customer_email"),
             currency=currency,
-            total=money(invoice, "total", currency),
-            amount_remaining=money(invoice, "amount_remaining", currency),
+            total=money(invoice, "total", currency, signed=True),
+            amount_remaining=money(invoice, "amount_remaining", currency, signed=True),
             status="void" if deleted else status,
             due=None if charged == "charge_automatically" else invoice.optional_unix("due_date"),
             issued=None if deleted else _issued(invoice, status),
@@ -113,13 +115,13 @@ def refund(event: Event, what: Record, created: datetime) -> Translation:
     return Translation(facts=(event.fact("invoice.refund_noted", created, data),))
 
 
-def money(record: Record, name: str, currency: str) -> int:
-    """An amount of Stripe's in ISO 4217 minor units.
+def money(record: Record, name: str, currency: str, *, signed: bool = False) -> int:
+    """An amount of Stripe's in ISO 4217 minor units; below zero only where it is `signed`.
 
     Stripe counts these in the currency's minor unit but for three special cases: ISK and UGX in
     hundredths that do not exist, MGA in whole ariary (https://docs.stripe.com/currencies).
     """
-    amount = record.amount(name)
+    amount = record.signed_amount(name) if signed else record.amount(name)
     if currency in ("ISK", "UGX"):
         whole, fraction = divmod(amount, 100)
         if fraction:

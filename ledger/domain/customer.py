@@ -13,9 +13,6 @@ from ledger.domain.subscription import Subscription, SubscriptionBook
 REMEMBERED = timedelta(hours=24)
 """How long a settled permit is kept in memory: as long as it can count in a window."""
 
-STOPPED_BY_AN_END = ("payment_failed", "notification")
-"""Kinds of mail that the end of a subscription can be a reason against."""
-
 
 @dataclass(frozen=True, slots=True)
 class Breaker:
@@ -203,14 +200,18 @@ class Customer(Aggregate):
             aggregate.held_addresses.pop(self.fingerprint, None)
 
     class SubscriptionEnded(Event):
-        """A subscription of this customer ended: mails that it was the reason for stop."""
+        """A subscription of this customer ended: mails that it was the reason for stop.
+
+        `kinds` are the kinds of mail that it can be the reason for.
+        """
 
         TOPIC: ClassVar[str] = "ledger:Customer.SubscriptionEnded"
         subscription: Subscription
+        kinds: tuple[str, ...]
 
         def apply(self, aggregate: "Customer") -> None:
             aggregate.subscriptions.note(self.subscription)
-            aggregate.overtake("a subscription of the customer ended", STOPPED_BY_AN_END)
+            aggregate.overtake("a subscription of the customer ended", self.kinds)
 
     class SubscriptionResumed(Event):
         """A subscription that was said to have ended lives on."""

@@ -8,6 +8,7 @@ from ledger.application.facts.addresses import ensure_customer
 from ledger.application.facts.fact import Fact, FactData
 from ledger.application.facts.fact_type import FactType
 from ledger.application.facts.invoices import name_subscription
+from ledger.application.kinds.registry import KINDS
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.customer import Customer
@@ -57,8 +58,12 @@ class SubscriptionToldType(FactType[SubscriptionTold]):
             return outcome
         customer = ensure_customer(world, outcome, data.customer_id)
         owner_id = customer.customer_id if customer else data.customer_id
-        event = Customer.SubscriptionEnded if data.ended else Customer.SubscriptionResumed
-        outcome.change("customer", owner_id, event, subscription=told)
+        if data.ended:
+            kinds = tuple(kind for kind, cls in KINDS.items() if cls.ends_with_subscription)
+            ended = Customer.SubscriptionEnded
+            outcome.change("customer", owner_id, ended, subscription=told, kinds=kinds)
+        else:
+            outcome.change("customer", owner_id, Customer.SubscriptionResumed, subscription=told)
         for invoice_id in dict.fromkeys(data.invoice_ids):
             name_subscription(world, outcome, invoice_id, data.subscription_id)
         return outcome

@@ -24,6 +24,7 @@ class Notification(PermitSubject):
 
     kind: ClassVar[str] = "notification"
     sets_up: ClassVar[bool] = True
+    ends_with_subscription: ClassVar[bool] = True
 
     event_type: str
     event_id: str

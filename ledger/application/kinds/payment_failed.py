@@ -22,6 +22,7 @@ class PaymentFailedNotice(PermitSubject):
     """The mail about a failed payment, once per event and once per attempt."""
 
     kind: ClassVar[str] = "payment_failed"
+    ends_with_subscription: ClassVar[bool] = True
 
     invoice_id: str
     event_id: str

@@ -121,7 +121,7 @@ async def get_customer(
     mailboxes = await context.reader.mailboxes(customer.addresses)
     holds = address_holds(customer, mailboxes, found.now)
     texts = await context.reader.texts({hold["fingerprint"] for hold in holds})
-    body["address_holds"] = [{"address": texts.get(h.pop("fingerprint")), **h} for h in holds]
     body["addresses_on_hold"] = len({hold["fingerprint"] for hold in holds})
+    body["address_holds"] = [{"address": texts.get(h.pop("fingerprint")), **h} for h in holds]
     body["position"] = str(found.position)
     return Response(to_json(body), media_type="application/json")

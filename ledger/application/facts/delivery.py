@@ -48,8 +48,11 @@ class DeliveryType(FactType[Delivery]):
             permit = walk.permit(data.permit_id)
             if permit is not None:
                 walk.permit_parts(permit, with_address=False)
+                if permit.address is not None:
+                    walk.mailbox(permit.address)
         if data.recipient is not None:
             walk.mailbox(data.recipient.fingerprint)
+            walk.owner_of(data.recipient)
         if data.message_id is not None:
             walk.name("sent_message", data.message_id)
             walk.name("early_delivery", data.message_id)

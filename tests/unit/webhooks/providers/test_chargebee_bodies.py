@@ -8,7 +8,8 @@ from tests.unit.webhooks.bodies import events, read
 
 def observed(id: str, at: str, version: int, /, **data: object) -> dict[str, object]:
     observed_at = at.replace("+00:00", "Z")
-    return fact(id, "invoice.observed", at, observed_at=observed_at, version=version, **data)
+    told = {"observed_at": observed_at, "precision": "second", "payment_in_flight": False}
+    return fact(id, "invoice.observed", at, version=version, **told, **data)
 
 
 def fact(id: str, kind: str, at: str, /, **data: object) -> dict[str, object]:

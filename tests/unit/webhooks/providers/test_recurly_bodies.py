@@ -15,7 +15,8 @@ def id_of(name: str) -> str:
 
 def observed(name: str, at: str, /, **data: object) -> dict[str, object]:
     observed_at = at.replace("+00:00", "Z")
-    return fact(id_of(name), "invoice.observed", at, observed_at=observed_at, **data)
+    told = {"observed_at": observed_at, "precision": "second", "payment_in_flight": False}
+    return fact(id_of(name), "invoice.observed", at, **told, **data)
 
 
 def fact(id: str, kind: str, at: str, /, **data: object) -> dict[str, object]:

@@ -28,7 +28,7 @@ def observed(id: str, at: str, /, **data: object) -> dict[str, object]:
         "source": "stripe",
         "type": "invoice.observed",
         "time": at.replace("Z", "+00:00"),
-        "data": {"observed_at": at, **data},
+        "data": {"observed_at": at, "precision": "second", **data},
     }
 
 

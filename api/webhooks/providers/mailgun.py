@@ -36,11 +36,11 @@ class Mailgun:
             signature = Record(read_json_object(body)).record("signature")
             timestamp, token = signature.text("timestamp"), signature.text("token")
             given = [signature.text("signature")]
-            parent = signature.optional_text("parent-signature")
         except Unusable:
-            raise BadSignature("the body holds no signature") from None
+            raise BadSignature("the body holds no signature of Mailgun's JSON webhooks") from None
         check_fresh(timestamp, now, past=_RETRIES_END)
-        given += [parent] if parent else []
+        parent = signature.members.get("parent-signature")
+        given += [parent] if isinstance(parent, str) else []
         if not any_signature_matches(settings.secrets, (timestamp + token).encode(), given):
             raise BadSignature("the signature does not match")
 

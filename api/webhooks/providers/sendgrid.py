@@ -58,6 +58,8 @@ class SendGrid:
             signature = decode_base64(headers.get(_SIGNATURE, ""))
         except NotBase64:
             raise BadSignature("the signature is malformed") from None
+        if not signature:
+            raise BadSignature("unsigned: switch Signed Event Webhook on at SendGrid")
         message = timestamp.encode() + body
         if not any(_signed(key, signature, message) for key in settings.secrets):
             raise BadSignature("the signature does not match")

@@ -88,6 +88,7 @@ class PaymentFailedData(Body):
     invoice_id: Id
     event_id: Id
     attempt_id: Id | None = None
+    subscription_id: Id | None = None
     metadata: Metadata | None = None
 
 
@@ -108,8 +109,22 @@ class InvoiceHoldData(Body):
     metadata: Metadata | None = None
 
 
+class SubscriptionData(Body):
+    """`subscription.ended` and `subscription.resumed`; `at` left out is the fact's own time.
+
+    `invoice_ids` are invoices of the subscription, as far as they are known.
+    """
+
+    subscription_id: Id
+    customer_id: CustomerId
+    invoice_ids: Annotated[list[Id], Field(max_length=100)] | None = None
+    at: Instant | None = None
+    reason: Reason | None = None
+    metadata: Metadata | None = None
+
+
 class CustomerObservedData(Body):
-    """`customer.observed`: the customer's addresses, the preferred one first."""
+    """`customer.observed`: the addresses that hold now, the first preferred; others are removed."""
 
     customer_id: CustomerId
     emails: Annotated[list[Email], Field(max_length=50)]
@@ -222,6 +237,8 @@ FACT_DATA: dict[str, type[Body]] = {
     "customer.hold": CustomerHoldData,
     "customer.unhold": CustomerHoldData,
     "customer.merged": MergedData,
+    "subscription.ended": SubscriptionData,
+    "subscription.resumed": SubscriptionData,
     "address.hold": AddressHoldData,
     "address.unhold": AddressHoldData,
     "thread.message": ThreadMessageData,

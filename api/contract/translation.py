@@ -20,6 +20,7 @@ from ledger.application.facts.invoice_payment import PaymentMoved
 from ledger.application.facts.payment_failed_reported import PaymentFailed
 from ledger.application.facts.refund_reported import RefundReported
 from ledger.application.facts.send_observed import SendObserved
+from ledger.application.facts.subscription_ended import SubscriptionTold
 from ledger.application.facts.thread_message import ThreadMessage
 from ledger.application.facts.unset import UNSET
 from ledger.application.kinds.kind import PermitSubject
@@ -149,6 +150,17 @@ def _address_hold(held: bool) -> Callable[[Translator, shapes.AddressHoldData], 
     )
 
 
+def _subscription(ended: bool) -> Callable[[Translator, shapes.SubscriptionData], FactData]:
+    return lambda _, data: SubscriptionTold(
+        data.subscription_id,
+        data.customer_id,
+        ended,
+        tuple(data.invoice_ids or ()),
+        data.at,
+        data.reason,
+    )
+
+
 def _send(_: Translator, data: shapes.SendObservedData) -> FactData:
     return SendObserved(
         data.customer_id, data.at, data.invoice_id, data.stage, data.thread_id, data.intent
@@ -160,7 +172,7 @@ FACT_READERS: dict[str, Callable[[Translator, Any], FactData]] = {
     "invoice.payment": _payment,
     "invoice.credit": lambda _, data: Credited(data.invoice_id, data.credit_id, data.amount),
     "invoice.payment_failed": lambda _, data: PaymentFailed(
-        data.invoice_id, data.event_id, data.attempt_id
+        data.invoice_id, data.event_id, data.attempt_id, data.subscription_id
     ),
     "invoice.refund_noted": lambda _, data: RefundReported(data.invoice_id or "", data.refund_id),
     "invoice.hold": _invoice_hold(True),
@@ -169,6 +181,8 @@ FACT_READERS: dict[str, Callable[[Translator, Any], FactData]] = {
     "customer.hold": _customer_hold(True),
     "customer.unhold": _customer_hold(False),
     "customer.merged": lambda _, data: CustomersMerged(data.from_, data.into),
+    "subscription.ended": _subscription(True),
+    "subscription.resumed": _subscription(False),
     "address.hold": _address_hold(True),
     "address.unhold": _address_hold(False),
     "thread.message": Translator.message,

@@ -246,6 +246,10 @@ def _item_overtaken(world: World, permit: Permit, item: Item) -> str | None:
         return "the due date was changed"
     if world.customer(invoice.customer_id) is not world.customer(permit.customer_id):
         return "it has another owner"
+    if not world.policy.remind_after_subscription_end:
+        owner = world.customer(invoice.customer_id)
+        if owner is not None and owner.subscriptions.ended(invoice.subscriptions, world.now):
+            return "its subscription ended"
     denial = (
         money_obstacle(invoice, world.policy)
         or hold_obstacle(invoice, permit.kind, world.now)

@@ -8,6 +8,7 @@ from eventsourcing.domain import Aggregate
 
 from ledger.domain.hold import Hold, HoldBook
 from ledger.domain.permit import FREED, Lane, Permit, State
+from ledger.domain.subscription import Subscription, SubscriptionBook
 
 REMEMBERED = timedelta(hours=24)
 """How long a settled permit is kept in memory: as long as it can count in a window."""
@@ -43,6 +44,7 @@ class Customer(Aggregate):
         "merged_into": str | None,
         "absorbed": set[str],
         "apologies": dict[str, datetime],
+        "subscriptions": SubscriptionBook,
     }
     """What a snapshot of it holds."""
 
@@ -197,6 +199,29 @@ class Customer(Aggregate):
         def apply(self, aggregate: "Customer") -> None:
             aggregate.held_addresses.pop(self.fingerprint, None)
 
+    class SubscriptionEnded(Event):
+        """A subscription of this customer ended: mails that it was the reason for stop.
+
+        `kinds` are the kinds of mail that it can be the reason for.
+        """
+
+        TOPIC: ClassVar[str] = "ledger:Customer.SubscriptionEnded"
+        subscription: Subscription
+        kinds: tuple[str, ...]
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.subscriptions.note(self.subscription)
+            aggregate.overtake("a subscription of the customer ended", self.kinds)
+
+    class SubscriptionResumed(Event):
+        """A subscription that was said to have ended lives on."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.SubscriptionResumed"
+        subscription: Subscription
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.subscriptions.note(self.subscription)
+
     class MergedInto(Event):
         """This customer turned out to be another one, who takes everything over (D9)."""
 
@@ -220,6 +245,7 @@ class Customer(Aggregate):
         held_until: datetime | None
         indefinite: bool
         absorbed: tuple[str, ...] = ()
+        subscriptions: tuple[Subscription, ...] = ()
 
         def apply(self, aggregate: "Customer") -> None:
             for permit in self.permits:
@@ -228,6 +254,9 @@ class Customer(Aggregate):
             for hold in self.holds:
                 if aggregate.holds.newer(hold):
                     aggregate.holds.note(hold)
+            for subscription in self.subscriptions:
+                if aggregate.subscriptions.newer(subscription):
+                    aggregate.subscriptions.note(subscription)
             if self.breaker is not None:
                 mine = aggregate.breaker
                 if mine is None or (mine.scope != "all" and self.breaker.scope == "all"):
@@ -259,6 +288,7 @@ class Customer(Aggregate):
         self.merged_into: str | None = None
         self.absorbed: set[str] = set()
         self.apologies: dict[str, datetime] = {}
+        self.subscriptions = SubscriptionBook()
 
     def lapsed(self, now: datetime) -> list[Permit]:
         """The live permits whose time is up."""

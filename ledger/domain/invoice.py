@@ -59,6 +59,7 @@ class Invoice(Aggregate):
         "stages": dict[tuple[int, str], StageRecord],
         "rejections": dict[str, int],
         "notices": SendBook,
+        "subscriptions": tuple[str, ...],
     }
     """What a snapshot of it holds."""
 
@@ -140,6 +141,15 @@ class Invoice(Aggregate):
         TOPIC: ClassVar[str] = "ledger:Invoice.PaymentFailureNoted"
         event_id: str
         attempt_id: str | None
+
+    class SubscriptionNamed(Event):
+        """A subscription that this invoice bills was told."""
+
+        TOPIC: ClassVar[str] = "ledger:Invoice.SubscriptionNamed"
+        subscription_id: str
+
+        def apply(self, aggregate: "Invoice") -> None:
+            aggregate.subscriptions = (*aggregate.subscriptions, self.subscription_id)
 
     class RefundNoted(Event):
         """A refund was reported; it changes no balance (provider pages, contract: Money)."""
@@ -304,6 +314,7 @@ class Invoice(Aggregate):
         self.stages: dict[tuple[int, str], StageRecord] = {}
         self.rejections: dict[str, int] = {}
         self.notices = SendBook()
+        self.subscriptions: tuple[str, ...] = ()
 
     @property
     def customer_id(self) -> str:

@@ -129,6 +129,10 @@ class Record:
         """A moment given as RFC 3339."""
         return from_rfc3339(self._required(name), self.where(name))
 
+    def optional_time(self, name: str) -> datetime | None:
+        """The moment, or None where it is missing or null."""
+        return self.time(name) if self.has(name) else None
+
     def _required(self, name: str) -> object:
         value = self.members.get(name)
         if value is None:

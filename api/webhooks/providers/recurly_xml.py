@@ -14,10 +14,12 @@ from api.webhooks.providers.recurly_types import (
     ACCOUNTS,
     CREDIT_PAYMENTS,
     DUNNING,
+    ENDED_SUBSCRIPTIONS,
     INVOICES,
     OTHER_NOTIFICATIONS,
     PAYMENTS,
     REFUNDS,
+    RESUMED_SUBSCRIPTIONS,
 )
 from ledger.domain.money import exponent
 
@@ -62,6 +64,8 @@ def translate_xml(body: bytes, settings: Settings) -> Translation:
     if kind in ACCOUNTS:
         code = content.record("account").text("account_code")
         return Translation(refresh=(Refresh("recurly", "account", code),))
+    if kind in ENDED_SUBSCRIPTIONS or kind in RESUMED_SUBSCRIPTIONS:
+        return _subscription(event, content, ended=kind in ENDED_SUBSCRIPTIONS)
     if OTHER_NOTIFICATIONS.is_harmless(kind):
         return Translation(ignored="irrelevant_event")
     return Translation(rejected=(OTHER_NOTIFICATIONS.unknown(kind),))
@@ -110,6 +114,23 @@ def _remaining(invoice: Record, status: str) -> int:
     return owed
 
 
+def _subscription(event: Event, content: Record, *, ended: bool) -> Translation:
+    """One that will not renew or is over, or one that lives on after all (which tells no time)."""
+    if not content.has("subscription"):
+        return Translation(ignored="names_no_subscription")
+    what = content.record("subscription")
+    names = ("canceled_at", "expires_at")
+    if what.optional_text("state") == "expired":
+        names = ("expires_at", "canceled_at")
+    at = next((what.time(name) for name in names if what.has(name)), None) if ended else None
+    return event.subscription(
+        "subscription.ended" if ended else "subscription.resumed",
+        what.text("uuid"),
+        content.record("account").text("account_code"),
+        at,
+    )
+
+
 def _with_payment_in_flight(
     event: Event, invoice: Record, observed: datetime, told: Translation
 ) -> Translation:
@@ -156,6 +177,8 @@ def _payment(event: Event, transaction: Record) -> Translation:
             "event_id": event.id,
             "attempt_id": data["payment_id"],
         }
+        if transaction.has("subscription_id"):
+            failure["subscription_id"] = transaction.text("subscription_id")
         facts += (event.fact("invoice.payment_failed", at, failure, "failed"),)
     return Translation(facts=facts)
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from api.webhooks.bodies.invoices import Event, Snapshot
 from api.webhooks.bodies.record import Record
 from api.webhooks.bodies.unusable import Unusable
-from api.webhooks.provider import Fact, Refresh, Translation
+from api.webhooks.provider import Fact, Translation
 
 _STATUSES = frozenset({"draft", "open", "paid", "void", "uncollectible", "deleted"})
 _OWED = frozenset({"open", "uncollectible"})
@@ -21,6 +21,7 @@ def snapshot(event: Event, invoice: Record, created: datetime, *, deleted: bool)
     status = invoice.text("status")
     if status not in _STATUSES:
         raise Unusable("unknown_status", f"{invoice.where('status')} is none that is known")
+    deleted = deleted or status == "deleted"
     currency = invoice.currency("currency")
     charged = invoice.optional_text("collection_method") or invoice.optional_text("billing")
     return event.observed(
@@ -31,9 +32,9 @@ def snapshot(event: Event, invoice: Record, created: datetime, *, deleted: bool)
             currency=currency,
             total=money(invoice, "total", currency, signed=True),
             amount_remaining=money(invoice, "amount_remaining", currency, signed=True),
-            status="void" if deleted or status == "deleted" else status,
+            status="void" if deleted else status,
             due=None if charged == "charge_automatically" else invoice.optional_unix("due_date"),
-            issued=_issued(invoice, status),
+            issued=None if deleted else _issued(invoice, status),
             observed=created,
         )
     )
@@ -54,6 +55,9 @@ def failed_payment(event: Event, invoice: Record, created: datetime) -> tuple[Fa
     attempt = invoice.reference("charge") or invoice.reference("payment_intent")
     if attempt:
         data["attempt_id"] = attempt
+    subscription = subscription_of(invoice)
+    if subscription:
+        data["subscription_id"] = subscription
     return (event.fact("invoice.payment_failed", created, data, "failed"),)
 
 
@@ -71,26 +75,6 @@ def partial_payment(event: Event, payment: Record, created: datetime) -> Transla
         "state": "succeeded",
     }
     return Translation(facts=(event.fact("invoice.payment", paid_at, data),))
-
-
-def intent(event: Event, what: Record, created: datetime, state: str) -> Translation:
-    """A payment intent of an invoice: on its way, paid, or failed. Most belong to no invoice.
-
-    Since basil it does not name its invoice. One on its way for a customer may pay for one, and
-    only the API can tell which.
-    """
-    invoice = what.reference("invoice")
-    if invoice is None and state == "pending" and what.has("customer"):
-        return Translation(refresh=(Refresh("stripe", "payment_intent", what.text("id")),))
-    if invoice is None:
-        return Translation(ignored="names_no_invoice")
-    data: dict[str, object] = {
-        "invoice_id": event.own(invoice),
-        "payment_id": what.text("id"),
-        "amount": money(what, "amount", what.currency("currency")),
-        "state": state,
-    }
-    return Translation(facts=(event.fact("invoice.payment", created, data),))
 
 
 def credit_note(event: Event, note: Record, created: datetime, *, voided: bool) -> Translation:
@@ -144,6 +128,12 @@ def money(record: Record, name: str, currency: str, *, signed: bool = False) -> 
             raise Unusable("bad_amount", f"{record.where(name)} is finer than the currency")
         return whole
     return amount * 100 if currency == "MGA" else amount
+
+
+def subscription_of(invoice: Record) -> str | None:
+    """The subscription that an invoice bills, None for others; basil moved it under `parent`."""
+    parent = invoice.optional_record("parent").optional_record("subscription_details")
+    return invoice.reference("subscription") or parent.reference("subscription")
 
 
 def _issued(invoice: Record, status: str) -> datetime | None:

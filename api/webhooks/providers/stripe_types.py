@@ -49,6 +49,15 @@ PAYMENT_STATES = {
 The invoice's own snapshot tells of the success too, and counts it once (ADR 0005).
 """
 
+SUBSCRIPTIONS = frozenset(
+    {
+        "customer.subscription.created",
+        "customer.subscription.deleted",
+        "customer.subscription.updated",
+    }
+)
+"""They hold a whole subscription; what counts is whether it has ended."""
+
 _SAID_BY_OTHERS = frozenset(
     {
         "charge.captured",

@@ -9,10 +9,28 @@ from ledger.domain.cycles import next_standing
 from ledger.domain.invoice import Invoice, Standing
 from ledger.domain.payments import MoneyFact, in_flight_until
 
+_MOST_SUBSCRIPTIONS = 100
+"""Subscriptions that are kept of one invoice."""
+
 
 def register_invoice(outcome: Outcome, invoice_id: str) -> None:
     """Add the invoice to the ledger, unless this outcome has done so already."""
     outcome.register("invoice", invoice_id, Invoice.Created, Invoice.TOPIC, invoice_id=invoice_id)
+
+
+def name_subscription(
+    world: World, outcome: Outcome, invoice_id: str, subscription_id: str
+) -> None:
+    """Put on record that the invoice bills the subscription, unless that is known."""
+    invoice = world.invoice(invoice_id)
+    known = invoice.subscriptions if invoice is not None else ()
+    if subscription_id in known or len(known) >= _MOST_SUBSCRIPTIONS:
+        return
+    if invoice is None:
+        register_invoice(outcome, invoice_id)
+    outcome.change(
+        "invoice", invoice_id, Invoice.SubscriptionNamed, subscription_id=subscription_id
+    )
 
 
 def standing_after(

@@ -8,6 +8,7 @@ from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.hold import HoldBook
 from ledger.domain.identity import aggregate_id
+from ledger.domain.subscription import SubscriptionBook
 
 
 def merge(
@@ -37,6 +38,7 @@ def merge(
         "held_until": until,
         "indefinite": indefinite,
         "absorbed": tuple(sorted(gone.absorbed)),
+        "subscriptions": tuple(gone.subscriptions.known.values()),
     }
     if not again:
         outcome.change("customer", gone.customer_id, Customer.MergedInto, into=into_id)
@@ -70,4 +72,5 @@ def _copy_of(customer: Customer) -> Customer:
     after.held_addresses = dict(customer.held_addresses)
     after.apologies = dict(customer.apologies)
     after.absorbed = set(customer.absorbed)
+    after.subscriptions = SubscriptionBook(dict(customer.subscriptions.known))
     return after

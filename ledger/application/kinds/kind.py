@@ -98,6 +98,8 @@ class PermitSubject(Protocol):
     """The name of the kind in requests, permits, holds and pauses."""
     sets_up: ClassVar[bool] = False
     """May it be the first that the ledger hears of a customer or a thread? No facts ride along."""
+    ends_with_subscription: ClassVar[bool] = False
+    """Can the end of a subscription take its reason away?"""
 
     @property
     def claim(self) -> bool:

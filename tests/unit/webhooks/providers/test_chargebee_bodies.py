@@ -96,6 +96,7 @@ EXPECTED = {
             invoice_id="6",
             event_id="ev_3Nl7oGgQqGG8UK4s",
             attempt_id="txn_3Nl7oGgQqGG8Pp4m",
+            subscription_id="3Nl7oGgQqGFprj9",
         ),
     ],
     "payment_failed.with_dunning_attempts": [
@@ -190,11 +191,20 @@ EXPECTED = {
         )
     ],
 }
+EXPECTED["customer_changed"] = [
+    fact(
+        "ev_AzqgumSAxXrFLAxn",
+        "customer.observed",
+        "2020-09-18T16:49:58+00:00",
+        customer_id="16CHTnSAxXWqMAg8",
+        emails=[],
+    )
+]
+"""A customer who has no address, or none any more."""
 NOTHING = {
     "credit_note_created": Translation(ignored="changes_no_balance"),
-    "customer_changed": Translation(ignored="customer_without_address"),
 }
-"""A refundable credit that is allocated to no invoice yet, and a customer without an address."""
+"""A refundable credit that is allocated to no invoice yet."""
 COVERED = {f"chargebee/{name}.json" for name in (*EXPECTED, *NOTHING)}
 
 

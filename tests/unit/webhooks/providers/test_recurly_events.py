@@ -351,4 +351,5 @@ def test_a_fetched_account_gives_its_address() -> None:
 
 def test_every_kind_of_hint_has_a_path() -> None:
     assert API_PATHS["invoice"].format("EU-1031") == "/invoices/number-EU-1031"
-    assert set(API_PATHS) == {"invoice", "credit_invoice", "payment", "credit_payment", "account"}
+    by_object = {"invoice", "credit_invoice", "payment", "credit_payment", "account"}
+    assert set(API_PATHS) == by_object | {"subscription"}

@@ -213,8 +213,13 @@ def test_a_customers_address_is_observed() -> None:
             "customer.observed",
             {"customer_id": "cus_1", "emails": ["pat@example.com"]},
         )
-    nobody = translate(event("customer.updated", {"id": "cus_1", "email": None}))
-    assert nobody == Translation(ignored="customer_without_address")
+    for gone in ({"email": None}, {"email": ""}, {}):
+        assert only(translate(event("customer.updated", {"id": "cus_1", **gone}))) == (
+            "customer.observed",
+            {"customer_id": "cus_1", "emails": []},
+        )
+        nobody = translate(event("customer.created", {"id": "cus_1", **gone}))
+        assert nobody == Translation(ignored="customer_without_address")
     odd = translate(event("customer.updated", {"id": "cus_1", "email": "pat at example.com"}))
     assert [rejected.kind for rejected in odd.rejected] == ["unusable_address"]
 

@@ -24,7 +24,7 @@ def stage_settings(policy: Policy) -> dict[str, Any]:
 
 INVOICES = ReadModel(
     name="invoices",
-    version=2,
+    version=3,
     tables=("invoices", "merged", "policy", "silent_feeds"),
     steps=("merges", "owners", "feeds", "fold", "probes"),
     settings=stage_settings,

@@ -9,6 +9,7 @@ from eventsourcing.domain import Aggregate
 from ledger.domain.hold import Hold, HoldBook
 from ledger.domain.news import dated
 from ledger.domain.permit import FREED, Lane, Permit, State
+from ledger.domain.subscription import Subscription, SubscriptionBook
 
 REMEMBERED = timedelta(hours=24)
 """How long a settled permit is kept in memory: as long as it can count in a window."""
@@ -47,6 +48,7 @@ class Customer(Aggregate):
         "absorbed": set[str],
         "apologies": dict[str, datetime],
         "reminders": dict[str, Permit],
+        "subscriptions": SubscriptionBook,
     }
     """What a snapshot of it holds."""
 
@@ -69,6 +71,7 @@ class Customer(Aggregate):
         observed_at: datetime
 
         def apply(self, aggregate: "Customer") -> None:
+            aggregate.lose_addresses(set(aggregate.addresses) - set(self.fingerprints))
             aggregate.addresses = self.fingerprints
             aggregate.addresses_observed_at = dated(self.observed_at, self.timestamp)
 
@@ -180,7 +183,10 @@ class Customer(Aggregate):
             aggregate.holds.note(self.hold)
 
     class AddressHeld(Event):
-        """Mail to an address bounced for good or was complained about: a human must look."""
+        """Mail to an address of theirs bounced or was complained about; written no more.
+
+        Suppression belongs to the address since ADR 0006 (Mailbox); what was held before stays.
+        """
 
         TOPIC: ClassVar[str] = "ledger:Customer.AddressHeld"
         fingerprint: str
@@ -199,6 +205,29 @@ class Customer(Aggregate):
 
         def apply(self, aggregate: "Customer") -> None:
             aggregate.held_addresses.pop(self.fingerprint, None)
+
+    class SubscriptionEnded(Event):
+        """A subscription of this customer ended: mails that it was the reason for stop.
+
+        `kinds` are the kinds of mail that it can be the reason for.
+        """
+
+        TOPIC: ClassVar[str] = "ledger:Customer.SubscriptionEnded"
+        subscription: Subscription
+        kinds: tuple[str, ...]
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.subscriptions.note(self.subscription)
+            aggregate.overtake("a subscription of the customer ended", self.kinds)
+
+    class SubscriptionResumed(Event):
+        """A subscription that was said to have ended lives on."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.SubscriptionResumed"
+        subscription: Subscription
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.subscriptions.note(self.subscription)
 
     class MergedInto(Event):
         """This customer turned out to be another one, who takes everything over (D9)."""
@@ -224,6 +253,7 @@ class Customer(Aggregate):
         indefinite: bool
         absorbed: tuple[str, ...] = ()
         reminders: tuple[Permit, ...] = ()
+        subscriptions: tuple[Subscription, ...] = ()
 
         def apply(self, aggregate: "Customer") -> None:
             for permit in self.permits:
@@ -232,6 +262,9 @@ class Customer(Aggregate):
             for hold in self.holds:
                 if aggregate.holds.newer(hold):
                     aggregate.holds.note(hold)
+            for subscription in self.subscriptions:
+                if aggregate.subscriptions.newer(subscription):
+                    aggregate.subscriptions.note(subscription)
             if self.breaker is not None:
                 mine = aggregate.breaker
                 if mine is None or (mine.scope != "all" and self.breaker.scope == "all"):
@@ -251,6 +284,7 @@ class Customer(Aggregate):
         by: str
 
         def apply(self, aggregate: "Customer") -> None:
+            aggregate.lose_addresses(set(aggregate.addresses))
             aggregate.addresses = ()
 
     def __init__(self, customer_id: str) -> None:
@@ -264,6 +298,7 @@ class Customer(Aggregate):
         self.merged_into: str | None = None
         self.absorbed: set[str] = set()
         self.apologies: dict[str, datetime] = {}
+        self.subscriptions = SubscriptionBook()
         self.reminders: dict[str, Permit] = {}
 
     @property
@@ -307,6 +342,15 @@ class Customer(Aggregate):
         if len(self.reminders) > _REMINDERS_KEPT:
             oldest = min(self.reminders.values(), key=lambda p: p.counts_at or p.granted_at)
             del self.reminders[oldest.permit_id]
+
+    def lose_addresses(self, gone: set[str]) -> None:
+        """Mark live permits to addresses that are the customer's no more; for events only."""
+        if not gone:
+            return
+        for permit in list(self.permits.values()):
+            if permit.live and permit.address in gone and permit.overtaken is None:
+                why = "its address was removed"
+                self.permits[permit.permit_id] = replace(permit, overtaken=why)
 
     @staticmethod
     def _forgettable(permit: Permit, at: datetime) -> bool:

@@ -21,6 +21,7 @@ from ledger.domain.stages import (
     stage_obstacle,
     stage_to_ask_about,
 )
+from ledger.domain.subscription import Subscription
 from ledger.domain.thread import Message
 
 
@@ -58,6 +59,7 @@ class InvoiceStage:
     override: bool = False
     silent_feeds: Mapping[str, datetime] = field(default_factory=dict)
     duplicate_code: str = "already_sent"
+    ended: Subscription | None = None
     _verdict: "Denial | Due | None" = None
     _held: "tuple[Holder | None] | None" = None
 
@@ -91,6 +93,7 @@ class InvoiceStage:
         return (
             self._expectations()
             or money_obstacle(self.invoice, self.policy)
+            or (self.ended.obstacle(self.name) if self.ended is not None else None)
             or self._ladder()
             or stale_obstacle(self.invoice, self.silent_feeds, self.policy, self.now)
             or hold_obstacle(self.invoice, self.kind, self.now)
@@ -160,6 +163,7 @@ class InvoiceNotice:
     now: datetime
     policy: Policy
     rejections_before_hold: int
+    ended: Subscription | None = None
     duplicate_code: str = "already_sent"
 
     @property
@@ -177,10 +181,11 @@ class InvoiceNotice:
         return next((holder for holder in found if not holder.final), next(iter(found), None))
 
     def obstacle(self) -> Denial | None:
-        """Nothing owed, void, or on hold; a due date is not needed."""
+        """Nothing owed, void, its subscription ended, or on hold; a due date is not needed."""
         rejections = max(self.invoice.notices.rejections.get(slot, 0) for slot in self.slots)
         return (
             money_obstacle(self.invoice, self.policy)
+            or (self.ended.obstacle(self.name) if self.ended is not None else None)
             or hold_obstacle(self.invoice, self.kind, self.now)
             or too_many_rejections(self.name, rejections, self.rejections_before_hold)
         )
@@ -245,6 +250,7 @@ class NamedSend:
     name: str
     permit: Permit | None
     rejections_before_hold: int
+    ended: Subscription | None = None
     duplicate_code: str = "already_sent"
 
     def holder(self) -> Holder | None:
@@ -260,7 +266,9 @@ class NamedSend:
         )
 
     def obstacle(self) -> Denial | None:
-        """A send that the provider refused again and again waits for a human."""
+        """The end of what it announces; one that was refused again and again waits for a human."""
+        if self.ended is not None:
+            return self.ended.obstacle(self.name)
         rejections = self.permit.rejections if self.permit else 0
         return too_many_rejections(self.name, rejections, self.rejections_before_hold)
 

@@ -21,6 +21,7 @@ from ledger.domain.reasons import Denial
 from ledger.domain.stages import money_obstacle
 from ledger.domain.subjects import hold_obstacle, in_flight_obstacle
 from ledger.domain.thread import Thread
+from ledger.domain.thread_subjects import overtaken_in_thread
 
 
 def redeem(world: World, command: Redeem) -> Outcome:
@@ -183,6 +184,10 @@ def overtaken(world: World, permit: Permit) -> str | None:
         return "the customer was put on hold"
     if customer is not None and permit.address in customer.held_addresses:
         return "its address was put on hold"
+    thread = world.thread(permit.thread_id) if permit.thread_id and permit.slots else None
+    why = overtaken_in_thread(thread, permit, world.now) if thread is not None else None
+    if why is not None:
+        return why
     for item in permit.items:
         why = _item_overtaken(world, permit, item)
         if why is not None:

@@ -58,6 +58,7 @@ class Policy:
     alert_summary_minutes: int = 5
     idempotency_days: int = 30
     rejected_body_days: int = 30
+    own_lists: tuple[str, ...] = ()
     message_id_domain: str = "send-ledger.invalid"
     locale: str = "en_US"
 
@@ -131,6 +132,8 @@ def parse_policy(raw: Mapping[str, Any]) -> Policy:
         raise PolicyError("policy.adopt_before must be a date, written YYYY-MM-DD without quotes")
     if "smallest_amount_to_dun" in values:
         values["smallest_amount_to_dun"] = _amounts(values["smallest_amount_to_dun"])
+    if "own_lists" in values:
+        values["own_lists"] = _list_ids(values["own_lists"])
     domain = values.get("message_id_domain", "x")
     if (
         not isinstance(domain, str)
@@ -207,6 +210,17 @@ def _stages(raw: object) -> tuple[Stage, ...]:
     if any(later.days <= earlier.days for earlier, later in pairwise(stages)):
         raise PolicyError("stages must be in order of their days, each later than the one before")
     return tuple(stages)
+
+
+def _list_ids(raw: object) -> tuple[str, ...]:
+    if not isinstance(raw, list | tuple) or len(raw) > 100:
+        raise PolicyError("policy.own_lists is a list of at most 100 List-Id values")
+    for name in raw:
+        if not isinstance(name, str) or not 0 < len(name) <= 255 or set(name) & set(" <>@"):
+            raise PolicyError(
+                "policy.own_lists holds what stands between < and > in the header List-Id"
+            )
+    return tuple(raw)
 
 
 def _amounts(raw: object) -> dict[str, int]:

@@ -39,7 +39,7 @@ from ledger.application.kinds.reminder import Expected, Reminder
 from ledger.application.kinds.reply import Reply
 from ledger.application.world import Identity
 from ledger.domain.balance import PaymentState, Status
-from ledger.domain.identity import Address, fingerprint
+from ledger.domain.identity import Address, fingerprint, mailbox_fingerprint
 
 SECRET = b"a secret of the tests, 32 bytes."
 IDENTITY = Identity(SECRET, "ledger.example")
@@ -80,7 +80,7 @@ def days(count: float) -> timedelta:
 
 def address(text: str) -> Address:
     """An address with the fingerprint that the tests' secret gives it."""
-    return Address(text, fingerprint(SECRET, text))
+    return Address(text, fingerprint(SECRET, text), mailbox_fingerprint(SECRET, text))
 
 
 def invoice(

@@ -15,6 +15,7 @@ from ledger.application.facts.invoice_payment import PaymentMovedType
 from ledger.application.facts.payment_failed_reported import PaymentFailedType
 from ledger.application.facts.refund_reported import RefundReportedType
 from ledger.application.facts.send_observed import SendObservedType
+from ledger.application.facts.thread_hold import ThreadHeldType
 from ledger.application.facts.thread_message import ThreadMessageType
 
 _TYPES: tuple[FactType[Any], ...] = (
@@ -27,6 +28,7 @@ _TYPES: tuple[FactType[Any], ...] = (
     CustomerObservedType(),
     CustomerHeldType(),
     CustomersMergedType(),
+    ThreadHeldType(),
     ThreadMessageType(),
     SendObservedType(),
     DeliveryType(),

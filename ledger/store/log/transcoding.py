@@ -29,7 +29,11 @@ from ledger.domain.thread import Thread
 
 Reader = Callable[[Any], Any]
 AGGREGATES: tuple[type[Aggregate], ...] = (Invoice, Customer, Thread, Incident, Job, Control)
-SNAPSHOT_TOPICS = {f"{kind.TOPIC}#1": kind for kind in (Invoice, Customer, Thread)}
+SNAPSHOT_TOPICS: dict[str, Any] = {
+    f"{Invoice.TOPIC}#1": Invoice,
+    f"{Customer.TOPIC}#1": Customer,
+    f"{Thread.TOPIC}#2": Thread,
+}
 """Topics of snapshots; raise the number when a STATE changes, and older ones are passed over."""
 _OPTIONS = orjson.OPT_UTC_Z
 _NOTHING: Mapping[str, tuple[Permit, bytes]] = {}

@@ -141,6 +141,7 @@ def permit_body(permit: Permit) -> dict[str, Any]:
         "send_by": permit.send_by,
         "redeemed_at": permit.redeemed_at,
         "settled_at": permit.settled_at,
+        "bounced": permit.bounced,
         "provider_message_id": permit.provider_message_id,
     }
 

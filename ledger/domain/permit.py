@@ -56,7 +56,8 @@ class Item:
 class Permit:
     """A reservation for one send; times are UTC, `send_by` is when it lapses unless settled.
 
-    `action` is the human's deliberate repeat that it carries out (design D14).
+    `action` is the human's deliberate repeat that it carries out (design D14). `bounced` tells that
+    its mail came back; it was sent all the same, and counts.
     """
 
     permit_id: str
@@ -86,6 +87,7 @@ class Permit:
     idempotency: str | None = None
     rejections: int = 0
     action: str | None = None
+    bounced: bool = False
 
     @property
     def live(self) -> bool:

@@ -24,6 +24,7 @@ from ledger.application.facts.invoice_credit import Credited
 from ledger.application.facts.invoice_hold import InvoiceHeld
 from ledger.application.facts.invoice_observed import InvoiceObserved
 from ledger.application.facts.invoice_payment import PaymentMoved
+from ledger.application.facts.mail_reports import MailReport
 from ledger.application.facts.send_observed import SendObserved
 from ledger.application.facts.thread_message import ThreadMessage
 from ledger.application.facts.unset import UNSET as UNSET
@@ -176,6 +177,9 @@ def message(
     automatic: str | None = None,
     ours: str | None = None,
     references: tuple[str, ...] = (),
+    reply_to: str | None = None,
+    report: MailReport | None = None,
+    when: str | None = None,
 ) -> ThreadMessage:
     """A message of a thread: inbound, written by a person."""
     return ThreadMessage(
@@ -185,10 +189,12 @@ def message(
         address(sender) if sender else None,
         address(recipient) if recipient else None,
         customer,
-        None,
+        at(when) if when else None,
         automatic,
         ours,
         references,
+        reply_to=address(reply_to) if reply_to else None,
+        report=report,
     )
 
 
@@ -199,9 +205,10 @@ def observed_send(
     stage: str | None = None,
     thread: str | None = None,
     intent: str | None = None,
+    in_reply_to: str | None = None,
 ) -> SendObserved:
     """A mail that went out past the ledger."""
-    return SendObserved(customer, at(when), invoice_id, stage, thread, intent)
+    return SendObserved(customer, at(when), invoice_id, stage, thread, intent, in_reply_to)
 
 
 def delivery(

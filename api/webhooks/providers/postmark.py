@@ -71,6 +71,7 @@ def _report(settings: Settings, id: str, event: str, at: datetime, message_id: s
 
 
 def _inbound(record: Record, postmark_id: str, settings: Settings) -> Translation:
+    reply_to = record.members.get("ReplyTo")
     mail = MailHeaders.from_records(record.records("Headers"), "Name", "Value")
     message_id = mail.message_id or postmark_id
     return message(
@@ -85,4 +86,5 @@ def _inbound(record: Record, postmark_id: str, settings: Settings) -> Translatio
         references=mail.references,
         headers=mail.by_name,
         return_path=mail.by_name.get("return-path"),
+        reply_to=reply_to if isinstance(reply_to, str) else None,
     )

@@ -53,7 +53,7 @@ REQUIRED = {
 OPTIONAL = {
     "invoice.observed": {"customer_id", "email", "issued_on", "observed_at", "version"},
     "invoice.payment_failed": {"attempt_id"},
-    "thread.message": {"to", "references", "headers", "return_path"},
+    "thread.message": {"to", "references", "headers", "return_path", "reply_to"},
     "send.observed": {"invoice_id"},
     "delivery": {"provider_message_id", "message_id"},
 }

@@ -91,7 +91,9 @@ def test_two_ticket_systems(
 def test_threads_without_ties_are_no_loop(service: Service, name: str) -> None:
     agent = service.client("send")
     for number in range(7):
-        inbound(service, f"{name}-{number}", f"<{number}@{name}>", from_=f"p{number}@{name}.example")
+        inbound(
+            service, f"{name}-{number}", f"<{number}@{name}>", from_=f"p{number}@{name}.example"
+        )
         reply(agent, f"{name}-{number}", f"<{number}@{name}>").ok(201)
 
 

@@ -1,4 +1,4 @@
-"""Facts as requests carry them: the invoice snapshot and the data of each CloudEvent type."""
+"""Schemas of facts: the invoice snapshot and the data of each CloudEvent type."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -26,7 +26,7 @@ InvoiceStatus = Literal["draft", "open", "paid", "void", "uncollectible"]
 
 
 class InvoiceSnapshot(Body):
-    """What the billing system says of an invoice now. Left out: unchanged; null: cleared."""
+    """An invoice's state in the billing system. A missing field is unchanged; null clears it."""
 
     LEFT_OUT_IS_NULL: ClassVar[bool] = False
 
@@ -67,7 +67,7 @@ class PaymentData(Body):
 
 
 class CreditData(Body):
-    """`invoice.credit`: a negative amount takes a credit back."""
+    """`invoice.credit`: a negative amount reverses a credit."""
 
     invoice_id: Id
     credit_id: Id
@@ -76,7 +76,7 @@ class CreditData(Body):
 
 
 class PaymentFailedData(Body):
-    """`invoice.payment_failed`: noted, no balance changes."""
+    """`invoice.payment_failed`: recorded; no balance changes."""
 
     invoice_id: Id
     event_id: Id
@@ -85,7 +85,7 @@ class PaymentFailedData(Body):
 
 
 class RefundData(Body):
-    """`invoice.refund_noted`: noted, no balance changes."""
+    """`invoice.refund_noted`: recorded; no balance changes."""
 
     refund_id: Id
     invoice_id: Id | None = None
@@ -102,7 +102,7 @@ class InvoiceHoldData(Body):
 
 
 class CustomerObservedData(Body):
-    """`customer.observed`: the addresses, the first preferred."""
+    """`customer.observed`: the customer's addresses, the preferred one first."""
 
     customer_id: CustomerId
     emails: Annotated[list[Email], Field(max_length=50)]
@@ -110,7 +110,7 @@ class CustomerObservedData(Body):
 
 
 class CustomerHoldData(Body):
-    """`customer.hold` and `customer.unhold`; without kinds for all of them."""
+    """`customer.hold` and `customer.unhold`; without `kinds` for all kinds of mail."""
 
     customer_id: CustomerId
     reason: Reason
@@ -152,11 +152,12 @@ class MailReportData(Body):
 
 
 class ThreadMessageData(Body):
-    """`thread.message`; headers and return path tell machines from people.
+    """`thread.message`; headers and return path show whether a machine or a person wrote it.
 
-    A reply goes to `reply_to`, by default the header `Reply-To`, else to `from`. A `customer_id`
-    says whose address the correspondent has: that of a reply if inbound, `to` if outbound. An
-    outbound message that is not of a permit answers the messages that it references.
+    A reply is addressed to `reply_to` (default: the header `Reply-To`), else to `from`.
+    `customer_id` names the owner of the correspondent's address: of the reply address in an inbound
+    message, of `to` in an outbound one. An outbound message without a permit answers the messages
+    that it references.
     """
 
     thread_id: Id
@@ -175,10 +176,10 @@ class ThreadMessageData(Body):
 
 
 class SendObservedData(Body):
-    """`send.observed`: a mail that went out without a permit.
+    """`send.observed`: a mail that was sent without a permit.
 
-    An invoice without a stage uses up the highest stage that was reached when the mail went out.
-    One with `in_reply_to` is a reply by hand: it answers that message, and counts as a reply.
+    For an invoice without a stage, the highest stage reached at the time of the mail is used up.
+    A mail with `in_reply_to` answers that message and counts as a reply.
     """
 
     customer_id: CustomerId
@@ -202,7 +203,7 @@ class SendObservedData(Body):
 
 
 class DeliveryData(Body):
-    """`delivery`: a provider's word on a mail."""
+    """`delivery`: a provider's report on a mail."""
 
     provider: Id
     event: Literal["delivered", "bounced", "complained"]
@@ -239,7 +240,7 @@ FACT_DATA: dict[str, type[Body]] = {
 
 
 class CloudEvent(Body):
-    """The envelope of a fact (CloudEvents 1.0); extension attributes are taken and unused."""
+    """The envelope of a fact (CloudEvents 1.0); extension attributes are accepted and ignored."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -251,14 +252,14 @@ class CloudEvent(Body):
 
 
 class FactsRequest(Body):
-    """Up to 1000 facts; a bad one does not stop the others."""
+    """Up to 1000 facts; an invalid one does not stop the others."""
 
     facts: Annotated[list[Any], Field(max_length=1000)]
     metadata: Metadata | None = None
 
 
 class FactResult(Body):
-    """What became of one fact."""
+    """The result of one fact."""
 
     id: str | None
     result: Literal["applied", "duplicate", "stale", "ignored", "rejected"]
@@ -273,7 +274,7 @@ class FactsAnswer(Body):
 
 
 class StageState(Body):
-    """A stage of the ladder as it stands on an invoice."""
+    """The state of one reminder stage of an invoice."""
 
     stage: str
     cycle: int
@@ -283,14 +284,14 @@ class StageState(Body):
 
 
 class HoldState(Body):
-    """A hold that binds now."""
+    """A hold in force."""
 
     reason: str
     until: Instant | None = None
 
 
 class InvoiceState(Body):
-    """An invoice as the ledger knows it."""
+    """The state of an invoice in the ledger."""
 
     invoice_id: str
     customer_id: str | None = None

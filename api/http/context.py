@@ -1,4 +1,4 @@
-"""What the endpoints share in one process: the parts of every wing, keys, intake and settings."""
+"""The parts of one process that the endpoints share, among them keys, intake and settings."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +18,7 @@ from ledger.store.twins import Twins
 
 @dataclass(kw_only=True)
 class Context(ClaimParts, ProbedParts):
-    """One process's parts; made at start-up, kept on `app.state`."""
+    """The parts of one process, made at start-up and stored on `app.state`."""
 
     settings: Settings
     translator: Translator
@@ -30,7 +30,7 @@ class Context(ClaimParts, ProbedParts):
     draining: bool = False
 
     async def close(self) -> None:
-        """Close the connections of the writer and of what keeps twins apart."""
+        """Close the connections of the writer and of the Idempotency-Key locks."""
         await self.writer.close()
         await self.twins.close()
 

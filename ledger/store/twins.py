@@ -1,4 +1,4 @@
-"""Requests of one Idempotency-Key, one at a time, over all processes that serve the ledger."""
+"""The lock that runs requests with the same Idempotency-Key one at a time, in all processes."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -19,18 +19,19 @@ _OPTIONS = "-c statement_timeout=5000 -c timezone=UTC -c jit=off"
 
 @dataclass(slots=True)
 class _Here:
-    """Those of one key that are in this process: one runs, the others wait."""
+    """The requests with one key in this process: the lock's holder runs, the others wait."""
 
     alone: asyncio.Lock = field(default_factory=asyncio.Lock)
     count: int = 0
 
 
 class Twins:
-    """Lets the next request of a key in once the one before has been answered.
+    """Locks by idempotency scope: a request runs after the one before it has been answered.
 
-    Within a process by a lock in memory; between processes by an advisory lock of the database,
-    taken without waiting for it, so that one connection serves them all. Should that connection be
-    lost, so are its locks, and a twin elsewhere may begin before the first has ended.
+    Within a process it is a lock in memory, between processes an advisory lock of the database.
+    The advisory lock is polled, not waited for, so that one connection serves all requests. If
+    that connection breaks, its locks are released, and another process may then run a request
+    with the same key before the first has ended.
     """
 
     def __init__(self, conninfo: str, patience: float = 30.0) -> None:
@@ -62,7 +63,7 @@ class Twins:
                 del self._here[scope]
 
     async def close(self) -> None:
-        """Close the connection, and so give back what is still held."""
+        """Close the connection, which releases every advisory lock still held."""
         async with self._using:
             await self._drop()
 
@@ -84,7 +85,7 @@ class Twins:
                 await self._drop()
                 raise StoreUnavailable(type(error).__name__) from error
             except asyncio.CancelledError:
-                # Taken or given back, nobody knows: a lock that stayed would never be given back.
+                # Whether the lock is held is unknown now: closing the connection releases it.
                 await self._drop()
                 raise
         return bool(row and row[0])

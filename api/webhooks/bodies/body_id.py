@@ -1,4 +1,4 @@
-"""An id for deliveries that carry none: the same bytes from the same source are the same event."""
+"""Makes an id for webhooks without one: equal bytes from the same source are the same event."""
 
 import hashlib
 

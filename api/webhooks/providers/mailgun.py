@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from api.webhooks.bodies.mail_events import bracketed, delivery, not_delivered
+from api.webhooks.bodies.mail_events import delivery, not_delivered
+from api.webhooks.bodies.mail_ids import provider_message_id
 from api.webhooks.bodies.record import Record
 from api.webhooks.bodies.strict_json import read_json_object
 from api.webhooks.bodies.unusable import Unusable, rejecting
@@ -48,7 +49,8 @@ def _translate(body: bytes, settings: Settings) -> Translation:
     deliveries = {"delivered": "delivered", "failed": "bounced", "complained": "complained"}
     if kind not in deliveries:
         return Translation(ignored="irrelevant_event")
-    message_id = bracketed(event.record("message").record("headers").text("message-id"))
+    told = event.record("message").record("headers").text("message-id")
+    message_id = provider_message_id("mailgun", told)
     return delivery(
         settings,
         "mailgun",

@@ -1,6 +1,5 @@
 """SendGrid: an ECDSA signature over a list of events, each with an id of its own."""
 
-import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import partial
@@ -10,7 +9,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
-from api.webhooks.bodies.mail_events import bracketed, delivery, merged, not_delivered
+from api.webhooks.bodies.mail_events import delivery, merged, not_delivered
+from api.webhooks.bodies.mail_ids import bracketed, provider_message_id
 from api.webhooks.bodies.record import Record
 from api.webhooks.bodies.strict_json import read_json
 from api.webhooks.bodies.unusable import Unusable, rejecting
@@ -22,7 +22,6 @@ _SIGNATURE = "x-twilio-email-event-webhook-signature"
 _TIMESTAMP = "x-twilio-email-event-webhook-timestamp"
 _RETRIES_END = timedelta(hours=48)
 """SendGrid tries for a day and has been seen to repeat events over 29 hours."""
-_SERVER_PART = re.compile(r"\.(?:filter|recvd)", re.ASCII)
 _BAD_ADDRESS = frozenset({"bounced address", "invalid", "spam reporting address"})
 
 
@@ -85,7 +84,7 @@ def _event(members: object, settings: Settings) -> Translation:
     }
     if kind not in deliveries:
         return Translation(ignored="irrelevant_event")
-    provider_message_id = event.optional_text("sg_message_id")
+    sent_id = event.optional_text("sg_message_id")
     message_id = event.optional_text("smtp-id")
     return delivery(
         settings,
@@ -93,11 +92,6 @@ def _event(members: object, settings: Settings) -> Translation:
         event.text("sg_event_id"),
         deliveries[kind],
         event.unix("timestamp"),
-        provider_message_id=provider_message_id and _sent_id(provider_message_id),
+        provider_message_id=sent_id and provider_message_id("sendgrid", sent_id),
         message_id=message_id and bracketed(message_id),
     )
-
-
-def _sent_id(sg_message_id: str) -> str:
-    """The `X-Message-Id` that the send call answered: the part before the server's name."""
-    return _SERVER_PART.split(sg_message_id, maxsplit=1)[0] or sg_message_id

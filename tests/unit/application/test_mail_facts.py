@@ -104,9 +104,10 @@ def test_a_bounce_of_a_reminder_is_on_record_and_the_stage_stays_used() -> None:
     scenario.when(reminder()).then(status=409, code="already_sent")
 
 
-def report_about(
-    scenario: Scenario, permit: str, told: MailReport | None = MailReport(DELIVERY_REPORT)
-) -> Any:
+BOUNCE = MailReport(DELIVERY_REPORT)
+
+
+def report_about(scenario: Scenario, permit: str, told: MailReport | None = BOUNCE) -> Any:
     names = ("<other@x.example>", IDENTITY.message_id(permit))
     return message("<dsn@x.example>", automatic="a machine's", references=names, report=told)
 

@@ -99,7 +99,7 @@ def _address(value: str) -> str:
 
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=_PRINTABLE)]
-"""An external id: 1 to 255 characters, none of them a control character."""
+"""An outside id: 1 to 255 characters, none of them a control character."""
 CustomerId = Annotated[Id, AfterValidator(_not_reserved)]
 """A customer's id: not one of the synthetic customers of guard checks (design D13)."""
 MessageId = Annotated[

@@ -12,8 +12,8 @@ from api.http.key_ring import KeyRing
 from api.settings.environment import Settings
 from api.webhooks.intake import Intake
 from api.webhooks.refresh.refresher import Refresher
+from ledger.store.idempotency_lock import IdempotencyLock
 from ledger.store.log.writer import PostgresWriter
-from ledger.store.twins import Twins
 
 
 @dataclass(kw_only=True)
@@ -26,13 +26,13 @@ class Context(ClaimParts, ProbedParts):
     writer: PostgresWriter
     intake: Intake
     refresher: Refresher
-    twins: Twins
+    idempotency_lock: IdempotencyLock
     draining: bool = False
 
     async def close(self) -> None:
         """Close the connections of the writer and of the Idempotency-Key locks."""
         await self.writer.close()
-        await self.twins.close()
+        await self.idempotency_lock.close()
 
 
 def context_of(request: Request) -> Context:

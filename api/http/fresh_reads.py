@@ -20,7 +20,7 @@ After = Annotated[
 async def log_has_reached(context: Context, after: str | None) -> None:
     """Check that the log has reached the position. Raises ProblemError (stale).
 
-    A position beyond the log's end may come from before a restore, so the log is compared with the
+    A position beyond the log's head may come from before a restore, so the log is compared with the
     witness at once. The position alone proves nothing: a caller can invent one (design D13). For
     callers and in the OpenAPI document a position is an opaque token; an invalid one is a 422.
     """

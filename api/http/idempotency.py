@@ -68,7 +68,7 @@ async def answered_once(
     """
     if idempotency is None:
         return await work()
-    async with context.twins.alone(idempotency.scope):
+    async with context.idempotency_lock.hold(idempotency.scope):
         stored = await _stored(context, idempotency)
         if stored is not None:
             return stored

@@ -24,9 +24,9 @@ from api.webhooks.refresh.refresher import Refresher
 from ledger.application.engine import Engine, Limits
 from ledger.application.world import Identity
 from ledger.store.connections import Connections
+from ledger.store.idempotency_lock import IdempotencyLock
 from ledger.store.log.reader import LedgerReader
 from ledger.store.log.writer import PostgresWriter
-from ledger.store.twins import Twins
 from ledger.store.witness.witness_file import Witness
 from projections.projector import Projector
 from projections.rebuild import rebuild_outdated
@@ -93,7 +93,7 @@ def build_context(
         supervisor=supervisor,
         intake=intake,
         refresher=Refresher(intake, connections, settings.apis, policy),
-        twins=Twins(conninfo),
+        idempotency_lock=IdempotencyLock(conninfo),
         claimed=ClaimedCustomers(),
         read_wait=settings.read_wait,
         witness_path=settings.witness_path,

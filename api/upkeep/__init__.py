@@ -1,1 +1,1 @@
-"""Upkeep: background work without a request: permit expiry, the witness, lag alerts."""
+"""Upkeep: background work without a request: lapsed permits, the witness, lag alerts."""

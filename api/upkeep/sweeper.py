@@ -1,4 +1,4 @@
-"""The sweeper: expires permits, alerts on unknown outcomes, and deletes old rows (D6)."""
+"""The sweeper: lets permits lapse, alerts on unknown outcomes, and deletes old rows (D6)."""
 
 import asyncio
 
@@ -18,7 +18,7 @@ _HOUSEKEEPING_EVERY = 600
 
 
 async def sweep(parts: Parts) -> None:
-    """Sweep once a second, for ever; each expiry is decided under the writer lock."""
+    """Sweep once a second, for ever; each lapse is decided under the writer lock."""
     rounds = 0
     while True:
         await asyncio.sleep(PERIOD)
@@ -33,9 +33,9 @@ async def sweep(parts: Parts) -> None:
 
 
 async def let_lapse(parts: Parts) -> None:
-    """Expire the permits whose time has passed; also called before a read, to make it current.
+    """Let the permits lapse whose `send_by` has passed; also called before a read of permits.
 
-    If the store does not answer, the next sweep expires them.
+    If the store does not answer, the next sweep does it.
     """
     for _ in range(_MOST_ROUNDS):
         async with parts.connections.use() as connection:

@@ -31,6 +31,7 @@ _ALL = (
     Reason("superseded", 409, "A later follow-up has been sent"),
     Reason("nothing_owed", 409, "Nothing is owed on this invoice"),
     Reason("voided", 409, "The invoice is void"),
+    Reason("subscription_ended", 409, "The subscription that the mail is about has ended"),
     Reason("no_due_date", 409, "The invoice has no due date"),
     Reason("stale_cycle", 409, "The invoice is in another cycle than expected"),
     Reason("amount_changed", 409, "The amount owed is not the expected one"),

@@ -1,4 +1,4 @@
-"""A small model of permits, written from the rules alone: send keys, states and windows."""
+"""A small model of permits, written from the rules only: send keys, states and windows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -57,6 +57,7 @@ class ModelPermit:
     invoice: str | None = None
     thread: str | None = None
     address: str | None = None
+    address_named: bool = False
     scope: bytes | None = None
     state: str = "granted"
     redeemed: datetime | None = None

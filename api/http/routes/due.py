@@ -66,7 +66,7 @@ async def claim(
     idempotency = idempotency_of(caller, "POST", "/v1/due/claim", key_header, asked)
     if idempotency is None:
         return await _claim(context, caller, asked, None)
-    async with context.twins.alone(idempotency.scope):
+    async with context.idempotency_lock.hold(idempotency.scope):
         replayed = await replay_claim(context, idempotency)
         if replayed is not None:
             return answer_response(replayed)

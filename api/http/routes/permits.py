@@ -179,7 +179,7 @@ async def list_permits(
 
 
 def _current(permit: PermitState, now: Any) -> dict[str, Any]:
-    """The permit as JSON, with an expiry that the log does not have yet."""
+    """The permit as JSON, with a lapse that the log does not have yet."""
     body = permit_body(permit)
     lapsed = permit.lapsed_state(now)
     if lapsed is not None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ledger.application.effects import Outcome
-from ledger.application.facts.delivered_mail import apply_deliveries, sent_after_end
+from ledger.application.facts.delivered_mail import Word, apply_deliveries, sent_after_end
 from ledger.application.facts.threads import permit_named
 from ledger.application.permit_settlement import settle
 from ledger.application.world import World
@@ -51,7 +51,7 @@ def note_report(
     if permit is None:
         return
     if report is not None and report.type == DELIVERY_REPORT and report.action in (None, _FAILED):
-        apply_deliveries(world, outcome, permit, {"bounced"}, None)
+        apply_deliveries(world, outcome, permit, {Word("bounced")}, None)
         return
     if permit.state in FREED:
         outcome.alerts.append(sent_after_end(permit))

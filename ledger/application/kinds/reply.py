@@ -93,7 +93,9 @@ class Reply(PermitSubject):
         heard = thread.heard.get(message_id)
         conversation = conversation_of(world, thread)
         writer = heard.writer if heard is not None else None
-        ask.case = replace(ask.case, address=writer, conversation=conversation)
+        mailbox = world.mailbox(writer) if writer is not None else None
+        ask.case = replace(ask.case, address=writer, mailbox=mailbox, conversation=conversation)
+        ask.address_named = writer is not None
         slot = reply_slot(message_id)
         limit = rejection_limit(world, request)
         message = thread.messages.get(message_id)

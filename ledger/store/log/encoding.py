@@ -16,7 +16,7 @@ from ledger.store.log.transcoding import SNAPSHOT_TOPICS, write_json, write_snap
 
 
 def name_hash(name: Name) -> bytes:
-    """The digest by which an external name is stored; its kind is a separate column."""
+    """The digest by which an outside name is stored; its kind is a separate column."""
     return hashlib.sha256(name[1].encode()).digest()
 
 

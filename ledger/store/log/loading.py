@@ -17,7 +17,7 @@ from ledger.store.log.transcoding import SNAPSHOT_TOPICS, read_as, read_event, r
 from ledger.store.statements import statement
 
 Names: TypeAlias = dict[tuple[str, str], Name]
-"""The requested external names, by their kind and the digest that the result has."""
+"""The requested outside names, by their kind and the digest that the result has."""
 
 
 async def load_need(connection: AsyncConnection[Any], need: Need) -> Loaded:

@@ -52,7 +52,7 @@ class Problem(StrEnum):
     REWRITTEN = "rewritten"
     """The chain is consistent but contradicts a checkpoint: an event up to it was rewritten."""
     CUT_OFF = "cut_off"
-    """A checkpoint is after the end of the log: the last events were removed."""
+    """A checkpoint is after the head of the log: the last events were removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def verify(
     limit: int | None = None,
     progress: Callable[[Checkpoint, int], None] | None = None,
 ) -> Verification:
-    """Check every event from `start` (by default the first) to the end of the log as it is now.
+    """Check every event from `start` (by default the first) to the head of the log as it is now.
 
     Memory is bounded; with `limit` at most that many events are checked. `progress` is called
     after each page with the last event checked, which can be the `start` of a later run, and the

@@ -1,6 +1,6 @@
 """Rebuilds the ledger's state at a past position of the log, on demand, for explanations (D11).
 
-Aggregates and permits are replayed from the events up to the position. Look-ups by external names
+Aggregates and permits are replayed from the events up to the position. Look-ups by outside names
 have no history: their current result is used if the object that it names existed at the position.
 """
 

@@ -40,7 +40,7 @@ BEGINNING = Place(0, _FIRST, _EVENT, "")
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """What a timeline covers: event streams, by (kind, external id), and customer ids.
+    """What a timeline covers: event streams, by (kind, outside id), and customer ids.
 
     `invoice_id` and `permits` restrict decisions and alerts to those of one invoice.
     """
@@ -65,9 +65,13 @@ class Entry:
 async def story_of_customer(
     connection: AsyncConnection[Any], customer_ids: tuple[str, ...]
 ) -> Story:
-    """The timeline's scope for a customer with these ids: their invoices and threads too."""
+    """The timeline's scope for a customer with these ids: invoices, threads and addresses too."""
     cursor = await connection.execute(
-        statement("timeline", "customer_streams"), {"customers": list(customer_ids)}
+        statement("timeline", "customer_streams"),
+        {
+            "customers": list(customer_ids),
+            "streams": [aggregate_id("customer", name) for name in customer_ids],
+        },
     )
     others = [(kind, name) for kind, name in await cursor.fetchall()]
     return Story((*(("customer", name) for name in customer_ids), *others), customer_ids)

@@ -1,4 +1,4 @@
-"""Sample bodies under names of their own, so that tests of one ledger do not meet each other."""
+"""Gives sample bodies unique ids, so that tests on one ledger do not affect each other."""
 
 import json
 import re
@@ -19,8 +19,9 @@ _IDS = (
     "thread_id",
     "message_id",
     "provider_message_id",
+    "subscription_id",
 )
-_ADDRESSES = ("email", "from", "to", "emails")
+_ADDRESSES = ("email", "from", "to", "emails", "recipient", "address")
 
 
 @dataclass(frozen=True)

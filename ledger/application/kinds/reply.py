@@ -63,6 +63,7 @@ class Reply(PermitSubject):
             heard = thread.heard.get(message_id)
             if heard is not None and heard.writer is not None:
                 walk.address(heard.writer)
+                walk.mailbox(heard.writer)
 
     def customers(self, world: World) -> list[str]:
         """The customer of the message's thread."""

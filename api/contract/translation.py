@@ -193,12 +193,6 @@ def _customer_hold(held: bool) -> Callable[[Translator, shapes.CustomerHoldData]
     )
 
 
-def _thread_hold(held: bool) -> Callable[[Translator, shapes.ThreadHoldData], FactData]:
-    return lambda _, data: ThreadHeld(
-        data.thread_id, data.reason, held, data.until, tuple(data.kinds or ())
-    )
-
-
 def _address_hold(held: bool) -> Callable[[Translator, shapes.AddressHoldData], FactData]:
     return lambda to, data: AddressHoldTold(
         to.address(data.address), data.reason, held, data.until, tuple(data.kinds or ())
@@ -213,6 +207,12 @@ def _subscription(ended: bool) -> Callable[[Translator, shapes.SubscriptionData]
         tuple(data.invoice_ids or ()),
         data.at,
         data.reason,
+    )
+
+
+def _thread_hold(held: bool) -> Callable[[Translator, shapes.ThreadHoldData], FactData]:
+    return lambda _, data: ThreadHeld(
+        data.thread_id, data.reason, held, data.until, tuple(data.kinds or ())
     )
 
 

@@ -184,10 +184,11 @@ def overtaken(world: World, permit: Permit) -> str | None:
         return held.overtaken
     if customer is not None and customer.holds.binding(world.now, permit.kind) is not None:
         return "the customer was put on hold"
-    thread = world.thread(permit.thread_id) if permit.thread_id and permit.slots else None
     why = _address_overtaken(world, permit, customer)
-    if why is None and thread is not None:
-        why = overtaken_in_thread(thread, permit, world.now)
+    if why is not None:
+        return why
+    thread = world.thread(permit.thread_id) if permit.thread_id and permit.slots else None
+    why = overtaken_in_thread(thread, permit, world.now) if thread is not None else None
     if why is not None:
         return why
     for item in permit.items:

@@ -128,18 +128,6 @@ def customer_hold(case: Case) -> Denial | None:
     )
 
 
-def thread_hold(case: Case) -> Denial | None:
-    """The thread is on hold for this kind."""
-    hold = case.thread.holds.binding(case.now, case.kind) if case.thread is not None else None
-    if case.thread is None or hold is None:
-        return None
-    return Denial(
-        "on_hold",
-        f"thread {case.thread.thread_id} is on hold: {hold.reason}",
-        available_at=hold.until,
-    )
-
-
 def unsubscribed(case: Case) -> Denial | None:
     """The owner of the address wants no mail of this kind, from whichever customer it is."""
     hold = case.mailbox.unsubscribed(case.now, case.kind) if case.mailbox is not None else None
@@ -148,6 +136,18 @@ def unsubscribed(case: Case) -> Denial | None:
     return Denial(
         "on_hold",
         f"the address is unsubscribed from {case.kind} mail since {hold.at.isoformat()}",
+        available_at=hold.until,
+    )
+
+
+def thread_hold(case: Case) -> Denial | None:
+    """The thread is on hold for this kind."""
+    hold = case.thread.holds.binding(case.now, case.kind) if case.thread is not None else None
+    if case.thread is None or hold is None:
+        return None
+    return Denial(
+        "on_hold",
+        f"thread {case.thread.thread_id} is on hold: {hold.reason}",
         available_at=hold.until,
     )
 
@@ -264,8 +264,8 @@ SUBJECT_GUARDS: tuple[SubjectGuard, ...] = (final_duplicate, live_permit, outsid
 """Judged for each send key, in this order."""
 CUSTOMER_GUARDS: tuple[CustomerGuard, ...] = (
     customer_hold,
-    thread_hold,
     unsubscribed,
+    thread_hold,
     recovery,
     pause,
     address_hold,

@@ -67,9 +67,9 @@ class Policy:
     alert_summary_minutes: int = 5
     idempotency_days: int = 30
     rejected_body_days: int = 30
-    own_lists: tuple[str, ...] = ()
     remind_after_subscription_end: bool = True
     upcoming_event_types: tuple[str, ...] = DEFAULT_UPCOMING
+    own_lists: tuple[str, ...] = ()
     message_id_domain: str = "send-ledger.invalid"
     locale: str = "en_US"
 
@@ -236,7 +236,7 @@ def _event_types(raw: object) -> tuple[str, ...]:
 
 
 def _list_ids(raw: object) -> tuple[str, ...]:
-    if not isinstance(raw, list) or len(raw) > 100:
+    if not isinstance(raw, list | tuple) or len(raw) > 100:
         raise PolicyError("policy.own_lists is a list of at most 100 List-Id values")
     for name in raw:
         if not isinstance(name, str) or not 0 < len(name) <= 255 or set(name) & set(" <>@"):

@@ -51,7 +51,7 @@ def note_report(
     if permit is None:
         return
     if report is not None and report.type == DELIVERY_REPORT and report.action in (None, _FAILED):
-        apply_deliveries(world, outcome, permit, {Word("bounced")}, None)
+        apply_deliveries(world, outcome, permit, [Word("bounced")], None)
         return
     if permit.state in FREED:
         outcome.alerts.append(sent_after_end(permit))

@@ -39,9 +39,9 @@ from ledger.domain.identity import (
     Address,
     BadAddress,
     fingerprint,
-    mailbox_fingerprint,
     message_name,
     normal_form,
+    untagged_fingerprint,
 )
 from ledger.domain.payments import PaymentState
 
@@ -58,7 +58,7 @@ class Translator:
     def address(self, text: str) -> Address:
         """The address with its keyed fingerprint, and that of its mailbox if it has a plus tag."""
         secret = self._identity.secret
-        return Address(text, fingerprint(secret, text), mailbox_fingerprint(secret, text))
+        return Address(text, fingerprint(secret, text), untagged_fingerprint(secret, text))
 
     def invoice(self, invoice_id: str, body: shapes.InvoiceSnapshot) -> InvoiceObserved:
         """An invoice snapshot; a missing field is unchanged, null clears it."""

@@ -34,12 +34,12 @@ class BadAddress(ValueError):
 class Address:
     """An address as it was given, beside the fingerprint under which the log knows it (D18).
 
-    `mailbox` is the fingerprint of the address without its plus tag, None where it has no tag.
+    `untagged` is the fingerprint of the address without its plus tag, None where it has no tag.
     """
 
     text: str
     fingerprint: str
-    mailbox: str | None = None
+    untagged: str | None = None
 
 
 def normal_form(address: str) -> str:
@@ -98,7 +98,7 @@ def fingerprint(secret: bytes, address: str) -> str:
     return hmac.digest(secret, normal_form(address).encode(), "sha256").hex()[:32]
 
 
-def mailbox_fingerprint(secret: bytes, address: str) -> str | None:
+def untagged_fingerprint(secret: bytes, address: str) -> str | None:
     """The fingerprint of a tagged address without its plus tag (RFC 5233), None without a tag.
 
     It ties the senders of one mailbox together for the loop guard, and for nothing else: whose

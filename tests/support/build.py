@@ -41,7 +41,7 @@ from ledger.application.kinds.reminder import Expected, Reminder
 from ledger.application.kinds.reply import Reply
 from ledger.application.world import Identity
 from ledger.domain.balance import Status
-from ledger.domain.identity import Address, fingerprint, mailbox_fingerprint
+from ledger.domain.identity import Address, fingerprint, untagged_fingerprint
 from ledger.domain.payments import PaymentState
 
 SECRET = b"a secret of the tests, 32 bytes."
@@ -83,7 +83,7 @@ def days(count: float) -> timedelta:
 
 def address(text: str) -> Address:
     """An address with the fingerprint that the tests' secret gives it."""
-    return Address(text, fingerprint(SECRET, text), mailbox_fingerprint(SECRET, text))
+    return Address(text, fingerprint(SECRET, text), untagged_fingerprint(SECRET, text))
 
 
 def invoice(

@@ -44,7 +44,7 @@ def load_ties(walk: Walk, references: Iterable[str], writer: Address | None) -> 
         if thread_id is not None:
             walk.aggregate("thread", thread_id)
     if writer is not None:
-        walk.name("mailbox", writer.mailbox or writer.fingerprint)
+        walk.name("untagged", writer.untagged or writer.fingerprint)
 
 
 def tie(
@@ -63,18 +63,18 @@ def tie(
     thread = world.thread(thread_id)
     own = _root_of(world, thread).thread_id if thread is not None else thread_id
     tied = [_thread_referred_to(world, references)]
-    mailbox = (writer.mailbox or writer.fingerprint) if writer is not None else None
-    by_mailbox = world.name("mailbox", mailbox) if mailbox is not None else None
-    tied.append(world.thread(by_mailbox) if by_mailbox is not None else None)
+    untagged = (writer.untagged or writer.fingerprint) if writer is not None else None
+    by_untagged = world.name("untagged", untagged) if untagged is not None else None
+    tied.append(world.thread(by_untagged) if by_untagged is not None else None)
     roots = [_root_of(world, other) for other in tied if other is not None]
     others = dict.fromkeys(root.thread_id for root in roots)
     into = next(iter(others), own)
     for other in dict.fromkeys((*others, own)):
         if other != into:
             _join(world, outcome, other, into)
-    tagged = writer is not None and writer.mailbox is not None
-    if tagged and mailbox is not None and by_mailbox is None:
-        outcome.names.append(NameClaim("mailbox", mailbox, into))
+    tagged = writer is not None and writer.untagged is not None
+    if tagged and untagged is not None and by_untagged is None:
+        outcome.names.append(NameClaim("untagged", untagged, into))
 
 
 def _thread_referred_to(world: World, references: tuple[str, ...]) -> Thread | None:

@@ -63,6 +63,7 @@ class Reply(PermitSubject):
             heard = thread.heard.get(message_id)
             if heard is not None and heard.writer is not None:
                 walk.address(heard.writer)
+                walk.mailbox(heard.writer)
 
     def customers(self, world: World) -> list[str]:
         """The customer of the message's thread."""
@@ -95,7 +96,7 @@ class Reply(PermitSubject):
         writer = heard.writer if heard is not None else None
         mailbox = world.mailbox(writer) if writer is not None else None
         ask.case = replace(ask.case, address=writer, mailbox=mailbox, conversation=conversation)
-        ask.address_named = True
+        ask.address_named = writer is not None
         slot = reply_slot(message_id)
         limit = rejection_limit(world, request)
         message = thread.messages.get(message_id)

@@ -164,7 +164,8 @@ DENIALS: dict[tuple[str, str], dict[str, list[str]]] = {
             "own_message nothing_owed voided no_due_date stale_cycle amount_changed "
             "apology_already_sent not_paused not_past_due not_reached stage_superseded "
             "balance_below_stage payment_in_flight on_hold permit_held outcome_unknown not_owner "
-            "breaker_open paused recovery_mode address_on_hold"
+            "breaker_open paused recovery_mode address_on_hold answered superseded "
+            "subscription_ended"
         ).split(),
         "422": ["key_conflict", "invalid_request", "unknown_intent"],
         "429": ["cap_reached", "loop_guard"],

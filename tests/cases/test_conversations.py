@@ -11,7 +11,6 @@ from tests.support.service import Answer, Client, Service
 NOW = "2026-12-01T10:00:00Z"
 START = pytest.mark.starts(NOW)
 DELIVERY_STATUS = 'multipart/report; report-type=delivery-status; boundary="b1"'
-READ_RECEIPT = "multipart/report; report-type=disposition-notification"
 
 
 def inbound(service: Service, thread: str, message_id: str, **fields: Any) -> Answer:
@@ -30,12 +29,6 @@ def told(service: Service, thread: str, message_id: str, direction: str, **field
 def reply(agent: Client, thread: str, message_id: str, **fields: Any) -> Answer:
     """A request to reply to a message."""
     return agent.ask("reply", thread_id=thread, in_reply_to=message_id, **fields)
-
-
-def windows_of(service: Service, customer_id: str) -> dict[str, Any]:
-    """The customer's windows."""
-    found: dict[str, Any] = service.get(f"/v1/customers/{customer_id}").ok()["windows"]
-    return found
 
 
 ROUNDS: dict[str, Callable[[str, int], dict[str, Any]]] = {

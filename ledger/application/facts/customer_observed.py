@@ -30,7 +30,7 @@ class CustomerObservedType(FactType[CustomerObserved]):
         walk.claims(data.emails)
 
     def apply(self, world: World, fact: Fact, data: CustomerObserved) -> Outcome:
-        """Take the customer's addresses in, the first preferred; one that is not named is removed."""
+        """Take the customer's addresses in, the first preferred; others are removed."""
         outcome = Outcome(result="applied", customer_id=data.customer_id)
         customer = ensure_customer(world, outcome, data.customer_id)
         at = fact.time or world.now

@@ -1,1 +1,1 @@
-"""The ways into the ledger, in wings: two faces (HTTP, command line) over the same inner wings."""
+"""The ledger's interfaces: HTTP and command line, and the packages that both of them use."""

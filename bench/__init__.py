@@ -1,1 +1,1 @@
-"""Benchmarks as ratios: the ledger against a baseline that was measured in the same run."""
+"""Benchmarks as ratios of the ledger to a baseline that is measured in the same run."""

@@ -1,4 +1,4 @@
-"""`python -m bench`: measure every row in turn, print the ratios, and write bench/results.json."""
+"""`python -m bench`: measures all rows, prints the ratios, and writes bench/results.json."""
 
 import asyncio
 import importlib
@@ -18,7 +18,7 @@ from bench.stand import FULL, QUICK, Stand, open_stand
 
 RESULTS = Path(__file__).parent / "results.json"
 _OTHERS = tuple(name for name in ("webhooks",) if importlib.util.find_spec(f"bench.{name}"))
-"""Modules with rows of their own; each has `async def run() -> list[dict]`."""
+"""Modules that measure their own rows; each has `async def run() -> list[dict]`."""
 _NAMES = tuple(row.name for row in ROWS)
 _PLAIN_WIDTH = 150
 _console = Console()
@@ -61,14 +61,14 @@ def main(quick: bool, names: tuple[str, ...], out: Path | None) -> None:
 
 
 def _run_other(name: str) -> list[dict[str, Any]]:
-    """The rows of a module that measures by itself."""
+    """The rows of a module that measures its own rows."""
     rows: list[dict[str, Any]] = asyncio.run(importlib.import_module(f"bench.{name}").run())
     show_told(_console, rows)
     return [{"name": f"{name}-{number}", **row} for number, row in enumerate(rows, 1)]
 
 
 def _measure(row: Row, stand: Stand) -> Result:
-    """One row; one that cannot be measured does not keep the others from it."""
+    """Measure one row; a failure is a result, so that the other rows are still measured."""
     comparison = error = None
     load, fsync = load_average(), fsync_ms()
     started = time.monotonic()

@@ -1,8 +1,8 @@
-"""`python -m bench.against TREE`: what a change is worth, against another checkout of the ledger.
+"""`python -m bench.against TREE`: compares this checkout's speed with another checkout's.
 
-Both trees' services stand on databases of one PostgreSQL and are loaded in turn, a second at a
-time, the other one first in every other round. A slow second of the machine hits both sides of some
-pair; the median of the pairs' ratios says what a before-and-after with minutes between cannot.
+The services of both trees use databases of one PostgreSQL. They are loaded alternately for a second
+each, and the order changes every round. A slow phase of the machine then affects both sides of a
+pair, so the median of the pairs' ratios is more exact than runs that are minutes apart.
 """
 
 from collections.abc import Callable
@@ -45,7 +45,7 @@ def _claim(stand: Stand, server: Server, first: int, count: int) -> float:
 
 
 def _assert_enough(asked: int, told: int) -> None:
-    """A request for an invoice that nobody told of would be a cheap denial."""
+    """Check that there are enough invoices: a request for an unknown one is a cheap denial."""
     if asked > told:
         raise RuntimeError(f"{asked} requests for {told} invoices")
 
@@ -56,7 +56,7 @@ _ROWS: dict[str, tuple[_Loaded, int, str]] = {
     "batch": (_batch, 6_000, "1/s"),
     "claim": (_claim, 5_000, "1/s"),
 }
-"""How a row is loaded, how many invoices it is given each time, and the unit of its value."""
+"""The load function of each row, how many invoices it gets per round, and its value's unit."""
 
 
 @click.command()

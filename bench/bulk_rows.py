@@ -22,7 +22,7 @@ def batch(stand: Stand) -> Comparison:
 
 
 def batch_pgbench(stand: Stand) -> Comparison:
-    """The same against pgbench."""
+    """The row `batch` against pgbench."""
     return _batch(stand, stand.once(Handwritten).by_pgbench)
 
 
@@ -43,7 +43,7 @@ def claim(stand: Stand) -> Comparison:
 
 
 def claim_alone(stand: Stand) -> Comparison:
-    """The same by one poller, who asks again when it was answered."""
+    """The row `claim` with one poller, which sends the next request after each answer."""
     return _claim(stand, 1)
 
 
@@ -89,7 +89,7 @@ def decide_batches(stand: Stand, server: Server, first: int, count: int) -> Samp
 
 
 def claim_all(stand: Stand, server: Server, count: int, connections: int = _CONNECTIONS) -> Sample:
-    """Permits per second until everything that is due was claimed. Raises RuntimeError."""
+    """Permits per second until all due invoices are claimed. Raises RuntimeError."""
     body = json.dumps({"limit": _PER_CALL}).encode()
     counts: list[int] = []
 

@@ -1,7 +1,7 @@
 """Rows about `GET /v1/due`: a page of 100 with many open invoices, against a page with few.
 
-1,000 real invoices of 500 customers are told and some of them reminded; then the rows of the read
-models are copied under other names. The log does not hold the copies: no page reads it.
+1,000 invoices of 500 customers are posted as facts and some of them reminded; then the rows of the
+read models are copied under other ids. The log does not have the copies, since no page reads it.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class DueLedgers:
 
     @property
     def note(self) -> str:
-        """How the ledgers were filled."""
+        """A note on how the ledgers were filled."""
         return "the read models hold copies of 1,000 real invoices; 4% of all customers are due"
 
 
@@ -47,7 +47,7 @@ def first_page(stand: Stand) -> Comparison:
 
 
 def last_page(stand: Stand) -> Comparison:
-    """The last whole page of 100, by the cursor that leads to it."""
+    """The last full page of 100, read by its cursor."""
     return _compare(stand, _last_page)
 
 
@@ -114,7 +114,7 @@ def _filled(stand: Stand, copies: int) -> Server:
 
 
 def _seed(n: int) -> dict[str, Any]:
-    """The first invoices of the first customers are past due, all the others will be some day."""
+    """The fact of the n-th invoice: those of the first customers are past due, others not yet."""
     customer = n % CUSTOMERS
     past = n < _DUE_CUSTOMERS + _REMINDED_CUSTOMERS
     due = days_ago(3 + n % 4 if past else -(1 + n % 60))

@@ -1,4 +1,4 @@
-"""The baseline: an endpoint with the ledger's models and server settings that decides nothing.
+"""The baseline: an endpoint with the ledger's models and server settings, without any logic.
 
 `python -m bench.empty FILE` serves it on a free port of the loopback and writes
 `{"url", "key", "pid"}` to FILE once it listens, as the ledger does.
@@ -34,7 +34,7 @@ app = FastAPI(lifespan=_lifespan)
 
 @app.post("/v1/permits", status_code=201, response_model=Permit)
 async def say_yes(body: PermitRequest) -> Permit:
-    """A permit of the usual size, for anybody and anything."""
+    """A permit of the usual size, for every request."""
     invoice = body.invoices[0] if isinstance(body, ReminderRequest) else "inv_1"
     item = PermitItem(
         invoice_id=invoice,

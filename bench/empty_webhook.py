@@ -1,4 +1,4 @@
-"""The baseline for webhooks: it reads any body, and answers with the ledger's model.
+"""The baseline for webhooks: an endpoint that reads a body and answers with the ledger's model.
 
 `python -m bench.empty_webhook FILE` serves it as bench.empty does.
 """

@@ -1,4 +1,4 @@
-"""What one more event per permit costs: batches of two and of three events each (ADR 0001)."""
+"""Measures the cost of one more event per permit: batches with two and three events (ADR 0001)."""
 
 import asyncio
 import tempfile
@@ -20,7 +20,7 @@ PERMITS, BATCHES, ROUNDS = 64, 60, 3
 
 
 def main() -> None:
-    """Print the median microseconds per permit of both, measured in turns."""
+    """Print the median microseconds per permit of both, measured alternately."""
     with tempfile.TemporaryDirectory() as folder:
         database = EmbeddedPostgres(Path(folder) / "ledger")
         conninfo = database.start()

@@ -1,4 +1,4 @@
-"""Tells a ledger of invoices through its own interface, many facts to a call."""
+"""Fills a ledger with invoices through its HTTP interface, many facts per request."""
 
 import http.client
 import json
@@ -13,7 +13,7 @@ _TIMEOUT = 120.0
 
 
 class Client:
-    """One connection that asks in turn. Raises OSError where the server is gone."""
+    """An HTTP client with one connection. Raises OSError where the server is gone."""
 
     def __init__(self, url: str, key: str) -> None:
         parts = urlsplit(url)
@@ -23,13 +23,13 @@ class Client:
         self._headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
 
     def ask(self, method: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
-        """Status and body of one answer."""
+        """Make a request; returns the status and the body."""
         self._connection.request(method, path, body, self._headers)
         answer = self._connection.getresponse()
         return answer.status, answer.read()
 
     def expect(self, status: int, method: str, path: str, body: bytes | None = None) -> bytes:
-        """The body of an answer with this status. Raises RuntimeError for any other."""
+        """Make a request; returns the body. Raises RuntimeError for any other status."""
         found, text = self.ask(method, path, body)
         if found != status:
             raise RuntimeError(f"{method} {path} answered {found}: {text[:500]!r}")
@@ -41,13 +41,13 @@ class Client:
 
 
 class Teller:
-    """Tells a ledger what benchmarks need it to know."""
+    """Posts the facts that benchmarks need."""
 
     def __init__(self, url: str, key: str) -> None:
         self._url, self._key = url, key
 
     def invoices(self, first: int, count: int, prefix: str = "b", age_days: int = 5) -> None:
-        """Open invoices `<prefix><n>`, so many days past due, each of a customer of its own."""
+        """Post open invoices `<prefix><n>`, `age_days` past due, each of a separate customer."""
         due = days_ago(age_days)
         self.facts(
             [
@@ -80,7 +80,7 @@ def days_ago(days: int) -> date:
 
 
 def invoice_observed(invoice_id: str, customer_id: str, due: date) -> dict[str, Any]:
-    """The fact that there is an open invoice of 300.00 USD."""
+    """The fact of an open invoice of 300.00 USD."""
     return {
         "id": f"of-{invoice_id}",
         "source": "bench",

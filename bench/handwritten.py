@@ -1,8 +1,8 @@
 """The baseline for many decisions at once: one hand-written transaction per send, 32 connections.
 
-Lock the customer's row, count the last 24 hours, insert on conflict do nothing, commit. Run by
-psycopg (asyncio), as a service written by hand would, and by pgbench (C, prepared statements, no
-service at all), which shows what the database alone can do.
+Lock the customer's row, count the last 24 hours, insert on conflict do nothing, commit. Run with
+psycopg (asyncio), like a hand-written service, and with pgbench (C, prepared statements, without a
+service), which shows the limit of the database alone.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ _GRACE_SECONDS = 30.0
 
 
 class Handwritten:
-    """Sends by hand-written SQL, on the same PostgreSQL with the same durability."""
+    """Sends with hand-written SQL, on the same PostgreSQL with the same durability."""
 
     def __init__(self, stand: Stand) -> None:
         self._stand = stand

@@ -1,7 +1,8 @@
-"""Rows about a customer with 100,000 past sends, against one with none, at the engine itself.
+"""Rows about a customer with 100,000 past sends, against one with none, without HTTP.
 
-The history is real events: `send.observed` facts, decided in bulk on a test clock. What is timed
-is Engine.submit from the command to the committed answer, so no time of HTTP hides a difference.
+The history is real events: `send.observed` facts, decided in bulk on a test clock. The measured
+time is that of Engine.submit, from the command to the committed answer, so that the time of HTTP
+does not hide a difference.
 """
 
 import asyncio
@@ -40,7 +41,7 @@ _AT_A_TIME = 4_000
 
 
 class History:
-    """A ledger with one customer who was mailed very often."""
+    """A ledger with one customer who got very many mails."""
 
     def __init__(self, stand: Stand) -> None:
         self.pace = stand.pace
@@ -75,7 +76,7 @@ class History:
         return Pair(_sample(old), _sample(new))
 
     def _next_day(self) -> None:
-        """Move the clock on, so that no window holds a mail any more."""
+        """Move the test clock, so that no mail counts in a window any more."""
         self._days += 1
         self._now += _DAY
         with psycopg.connect(self.conninfo, autocommit=True) as connection:
@@ -95,7 +96,7 @@ class History:
 
 
 class _Sampling:
-    """Times single permits; `cold` renews the engine before each, so that it remembers nothing."""
+    """Times single permits; `cold` makes a new engine for each, with an empty cache."""
 
     def __init__(self, session: PostgresWriter, cold: bool) -> None:
         self._session = session
@@ -103,7 +104,7 @@ class _Sampling:
         self._engine: Engine | None = None
 
     async def renew(self) -> Engine:
-        """An engine that has taken one unrelated request, as every running one has."""
+        """A new engine that has processed one unrelated request, as every running one has."""
         await self.end()
         self._engine = _engine(self._session)
         await self._engine.start()
@@ -111,7 +112,7 @@ class _Sampling:
         return self._engine
 
     async def end(self) -> None:
-        """Stop the engine at hand."""
+        """Stop the current engine."""
         if self._engine is not None:
             await self._engine.stop()
 
@@ -137,13 +138,13 @@ class _Sampling:
 
 
 def warm(stand: Stand) -> Comparison:
-    """With the customer in the engine's memory."""
+    """With the customer in the engine's cache."""
     history = stand.once(History)
     return Comparison(asyncio.run(history.compare(cold=False)), [_note(history)])
 
 
 def cold(stand: Stand) -> Comparison:
-    """By an engine that was just started; PostgreSQL's own memory is warm."""
+    """With a new engine; PostgreSQL's cache is warm."""
     history = stand.once(History)
     return Comparison(asyncio.run(history.compare(cold=True)), [_note(history)])
 

@@ -1,4 +1,4 @@
-"""Load on one HTTP endpoint: wrk where it is installed, else a plain asyncio client."""
+"""Generates load on one HTTP endpoint: with wrk if installed, else with an asyncio client."""
 
 import asyncio
 import json
@@ -17,10 +17,10 @@ _GRACE_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Requests to send: the templates in turn, `{n}` counted up from `first` once per turn.
+    """Requests to send: the templates in turn, with `{n}` counted up from `first` once per turn.
 
-    With `wrap` the count starts again after so many. `idempotency` gives each request an
-    Idempotency-Key of its own.
+    With `wrap` the count starts again after that many. `idempotency` gives each request its own
+    Idempotency-Key.
     """
 
     templates: tuple[str, ...]
@@ -41,7 +41,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What came of a load; `refused` counts answers of 400 and more, `broken` lost connections."""
+    """The result of a load; `refused` counts statuses from 400, `broken` lost connections."""
 
     requests: int
     seconds: float
@@ -57,12 +57,12 @@ class Load:
 
 
 def wrk() -> str | None:
-    """Where wrk is, None where it is not installed."""
+    """The path of wrk, None where it is not installed."""
     return shutil.which("wrk")
 
 
 def run_load(url: str, key: str, stream: Stream, connections: int, seconds: int) -> Load:
-    """Send the stream over so many connections for so long, each answer before its next request.
+    """Send the stream over these connections; each sends its next request after an answer.
 
     Raises RuntimeError where the load generator fails.
     """
@@ -97,7 +97,7 @@ def run_load(url: str, key: str, stream: Stream, connections: int, seconds: int)
 
 
 class _Client(asyncio.Protocol):
-    """One connection that asks again as soon as it was answered."""
+    """One connection that sends its next request as soon as it gets an answer."""
 
     def __init__(self, ask: "_Asking") -> None:
         self._ask = ask
@@ -138,7 +138,7 @@ class _Client(asyncio.Protocol):
 
 
 class _Asking:
-    """What the connections of one plain load share."""
+    """The state that the connections of one asyncio load share."""
 
     def __init__(self, host: str, key: str, stream: Stream) -> None:
         self.over = False
@@ -161,7 +161,7 @@ class _Asking:
         return b"%b%bContent-Length: %d\r\n\r\n%b" % (self._head, extra, len(body), body)
 
     def answered(self, status: int, seconds: float) -> None:
-        """Note one answer."""
+        """Count one answer."""
         self.times.append(seconds)
         self.refused += status >= 400
 

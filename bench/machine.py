@@ -1,4 +1,4 @@
-"""What the machine did: CPU seconds and memory of processes, its load, and what it is."""
+"""Reads CPU seconds and memory of processes, and the machine's load and description."""
 
 import os
 import platform
@@ -22,7 +22,7 @@ class Spent:
     postgres: float
 
     def since(self, before: "Spent") -> "Spent":
-        """What was spent in between."""
+        """The CPU seconds spent since `before`."""
         return Spent(self.service - before.service, self.postgres - before.postgres)
 
 
@@ -35,7 +35,7 @@ def cpu_seconds(service: int | None, postmaster: int | None) -> Spent:
 
 
 def resident_bytes(pid: int) -> int:
-    """The memory of a process that is in RAM."""
+    """The resident memory of a process, in bytes."""
     resident: int = psutil.Process(pid).memory_info().rss
     return resident
 
@@ -43,7 +43,7 @@ def resident_bytes(pid: int) -> int:
 def wait_until_quiet(
     services: Collection[int], postmaster: int | None, at_most: float = 20.0
 ) -> bool:
-    """Wait until the processes idle: what one load left to do must not slow the next one down.
+    """Wait until the processes are idle, so that work left by one load does not slow the next.
 
     False where they were still busy after `at_most` seconds.
     """
@@ -59,12 +59,12 @@ def wait_until_quiet(
 
 
 def load_average() -> float:
-    """How many processes wanted a CPU in the last minute, on average."""
+    """The load average of the last minute."""
     return round(os.getloadavg()[0], 2)
 
 
 def fsync_ms(tries: int = 20) -> float:
-    """How long the disk takes to keep one small write: the least that a commit can cost."""
+    """The time of a small write with fsync, in ms: the minimum cost of a commit."""
     with tempfile.TemporaryFile() as file:
         started = time.perf_counter()
         for _ in range(tries):
@@ -75,7 +75,7 @@ def fsync_ms(tries: int = 20) -> float:
 
 
 def description() -> dict[str, object]:
-    """What the numbers were measured on."""
+    """A description of the machine, for the results."""
     return {
         "cpu": _cpu_model(),
         "cores": os.cpu_count(),
@@ -96,7 +96,7 @@ def _own(process: psutil.Process) -> float:
 
 
 def _with_children(process: psutil.Process) -> float:
-    """A backend that ended counts on in its parent's times of children."""
+    """CPU seconds of a process and its children; ended backends count in the parent's times."""
     times = process.cpu_times()
     total = float(times.user + times.system + times.children_user + times.children_system)
     for child in process.children(recursive=True):

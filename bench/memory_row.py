@@ -1,4 +1,4 @@
-"""The row about memory: resident after many decisions, against after a sixth of them."""
+"""The row about memory: resident size after many decisions, against after a sixth of them."""
 
 import json
 import time
@@ -16,9 +16,9 @@ _LEAST_SECONDS, _MOST_SECONDS = 20.0, 200.0
 
 
 def memory(stand: Stand) -> Comparison:
-    """Messages of distinct threads to distinct customers, by batches, in MiB of the service.
+    """The service's memory in MiB after batches of messages in distinct threads to new customers.
 
-    Stops after 200 seconds, or when the run's time is up, and says how many decisions fitted in.
+    Stops after 200 seconds, or when the run's time is up; a note has the number of decisions.
     """
     few = stand.pace.size(_FEW, _FEW_WHEN_QUICK)
     many = stand.pace.size(_MANY, _MANY_WHEN_QUICK)
@@ -33,7 +33,7 @@ def memory(stand: Stand) -> Comparison:
 
 
 def _decide(server: Server, done: int, upto: int, give_up: float) -> int:
-    """Ask until so many decisions were taken, or time is up; how many there are."""
+    """Send batches up to this number of decisions, or until time is up; returns the number."""
     client = Client(server.url, server.key)
     while done < upto and time.monotonic() < give_up:
         asked = [

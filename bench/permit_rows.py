@@ -1,4 +1,4 @@
-"""Rows about `POST /v1/permits`, against an endpoint with the same models that decides nothing."""
+"""Rows about `POST /v1/permits`, against an endpoint with the same models but without logic."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -36,10 +36,10 @@ _REPEATED = 1000
 
 @dataclass(frozen=True, slots=True)
 class Distinct:
-    """How a row of requests that were never asked before is measured.
+    """How a row is measured whose requests are all new.
 
-    `tell` prepares the ledger for so many numbers and answers the first of them; `serve` loads the
-    ledger with a stream. `refused` is the share of the requests that must be denied.
+    `tell` prepares the ledger for this many numbers and returns the first of them; `serve` loads
+    the ledger with a stream. `refused` is the share of the requests that must be denied.
     """
 
     templates: tuple[str, ...]
@@ -47,12 +47,12 @@ class Distinct:
     serve: Callable[[Stream], tuple[Load, Sample]]
     connections: int = _CONNECTIONS
     share: float = 1.0
-    """Which share of what 64 connections get answered its connections may."""
+    """The throughput to expect, as a share of that of 64 connections."""
     idempotency: bool = False
     refused: float = 0.0
 
     def compare(self, stand: Stand) -> Comparison:
-        """Both sides in turn, with the same requests in a round."""
+        """Measure both sides alternately, with the same requests in a round."""
         streams: dict[int, Stream] = {}
 
         def stream(number: int) -> Stream:
@@ -80,7 +80,7 @@ class Distinct:
 
 
 def permits(stand: Stand, idempotency: bool = False) -> Comparison:
-    """Reminders for invoices that the ledger was told of right before, and so remembers."""
+    """Reminders for invoices that were posted right before, and so are in the engine's cache."""
 
     def serve(stream: Stream) -> tuple[Load, Sample]:
         return stand.load(stand.ledger, stream, _CONNECTIONS)
@@ -90,12 +90,12 @@ def permits(stand: Stand, idempotency: bool = False) -> Comparison:
 
 
 def permits_keyed(stand: Stand) -> Comparison:
-    """The same, each request under an Idempotency-Key of its own."""
+    """The same, each request with its own Idempotency-Key."""
     return permits(stand, idempotency=True)
 
 
 def permits_cold(stand: Stand) -> Comparison:
-    """The same by a service that was just started: nothing is in its memory."""
+    """The same with a service that was just started: its cache is empty."""
     conninfo = stand.own_database()
 
     def tell(count: int) -> int:
@@ -112,7 +112,7 @@ def permits_cold(stand: Stand) -> Comparison:
 
 
 def latency(stand: Stand) -> Comparison:
-    """The median time of an answer to one connection, in milliseconds."""
+    """The median response time with one connection, in milliseconds."""
 
     def serve(stream: Stream) -> tuple[Load, Sample]:
         return stand.load(stand.ledger, stream, 1)
@@ -123,7 +123,7 @@ def latency(stand: Stand) -> Comparison:
 
 
 def replies(stand: Stand) -> Comparison:
-    """Replies to people never heard of before, the message riding along with the request."""
+    """Replies to unknown people; each request embeds the inbound message."""
 
     def serve(stream: Stream) -> tuple[Load, Sample]:
         return stand.load(stand.ledger, stream, _CONNECTIONS)
@@ -151,7 +151,7 @@ def denials(stand: Stand) -> Comparison:
 
 
 def mixed(stand: Stand) -> Comparison:
-    """The mix, of which a quarter is to be denied."""
+    """A mix of kinds; a quarter of the requests must be denied."""
     known = stand.numbers(1)
     stand.teller.invoices(known, 1, prefix="b-known")
     mix = tuple(template.replace("b-known", f"b-known{known}") for template in MIX)
@@ -166,7 +166,7 @@ def mixed(stand: Stand) -> Comparison:
 
 
 def _told(stand: Stand, count: int) -> int:
-    """The first of so many invoices that the ledger has been told of."""
+    """Post this many invoices; returns the number of the first."""
     first = stand.numbers(count)
     stand.teller.invoices(first, count)
     return first

@@ -1,8 +1,8 @@
-"""`python -m bench.profile_hot_path`: which functions the permit path spends its CPU time in.
+"""`python -m bench.profile_hot_path`: profiles the CPU time of the permit path by function.
 
-Serves the ledger in this process, loads it from another one, and looks each few milliseconds of CPU
-time which function runs (SIGPROF). That costs little, so that the picture is that of a server
-under load; a C function counts for the Python function that called it.
+Serves the ledger in this process, loads it from another one, and samples the running function every
+few milliseconds of CPU time (SIGPROF). Sampling costs little, so the profile is that of a server
+under load. A C function counts for the Python function that called it.
 """
 
 import multiprocessing
@@ -41,7 +41,7 @@ _WARM_UP = 1_000_000
 
 
 class Looks:
-    """What was seen running: by the function itself, and by all that had called it."""
+    """The samples: by running function, and by every function on the call stack."""
 
     def __init__(self) -> None:
         self.own: Counter[CodeType] = Counter()
@@ -64,7 +64,7 @@ class Looks:
         signal.setitimer(signal.ITIMER_PROF, _LOOK_SECONDS, _LOOK_SECONDS)
 
     def end(self) -> None:
-        """Stop it."""
+        """Stop the timer."""
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
@@ -73,7 +73,7 @@ class Looks:
 @click.option("--seconds", default=8, show_default=True)
 @click.option("--top", default=10, show_default=True)
 def main(kind: str, seconds: int, top: int) -> None:
-    """Print the functions of one process that gives permits to 64 connections."""
+    """Print the profile of a process that answers 64 connections."""
     configure_logging()
     looks = Looks()
     signal.signal(signal.SIGPROF, looks.look)
@@ -174,7 +174,7 @@ def _show(looks: Looks, load: Load, cpu: float, top: int) -> None:
 
 
 def _inside(code: CodeType) -> bool:
-    """Is it a function of the ledger? What is above all of it holds the whole time anyway."""
+    """True for the ledger's functions: those that call all of them would have all of the time."""
     path = Path(code.co_filename)
     return path.is_relative_to(ROOT) and not path.is_relative_to(ROOT / "bench")
 

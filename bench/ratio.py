@@ -1,4 +1,4 @@
-"""Ratios of samples that were taken in turn, and what they are worth against a goal."""
+"""Ratios of alternating samples, and their verdict against a goal."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,10 +10,10 @@ Verdict = Literal["aim reached", "reached", "MISSED", "not judged"]
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What a ratio of ours to the baseline must reach, and what it is meant to reach.
+    """The required and the desired ratio of ours to the baseline.
 
-    `more`: the higher the better (throughput), so it must not be lower; else it must not be higher
-    (latency, memory).
+    `more`: higher is better (throughput), so the ratio must not be lower; else it must not be
+    higher (latency, memory).
     """
 
     must: float
@@ -21,7 +21,7 @@ class Goal:
     more: bool
 
     def verdict(self, ratio: float) -> Verdict:
-        """What a ratio is worth."""
+        """The verdict on a ratio."""
         if self._meets(ratio, self.aim):
             return "aim reached"
         return "reached" if self._meets(ratio, self.must) else "MISSED"
@@ -34,8 +34,8 @@ class Goal:
 class Sample:
     """One measurement, in the unit of its row.
 
-    CPU in seconds per 1,000 requests: of the serving process and of PostgreSQL while the load ran,
-    and of both together after it, until they were quiet again (read models catching up).
+    CPU is in seconds per 1,000 requests: of the serving process and of PostgreSQL during the load,
+    and of both together after it, until they were idle again (read models catching up).
     """
 
     value: float
@@ -56,7 +56,7 @@ class Pair:
     baseline: Sample
 
     def of(self, value: Callable[[Sample], float | None]) -> "Pair":
-        """The same pair by another number of its samples. Raises ValueError where it is missing."""
+        """The pair with another value of its samples. Raises ValueError where it is missing."""
         found = value(self.ours), value(self.baseline)
         if found[0] is None or found[1] is None:
             raise ValueError("a sample lacks the number that the pair is compared by")
@@ -64,13 +64,13 @@ class Pair:
 
     @property
     def ratio(self) -> float:
-        """Ours to the baseline. Raises ZeroDivisionError for a baseline of nothing."""
+        """Ours divided by the baseline. Raises ZeroDivisionError for a baseline of 0."""
         return self.ours.value / self.baseline.value
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The lowest, the middle and the highest of several values."""
+    """The minimum, median and maximum of several values."""
 
     low: float
     middle: float
@@ -88,8 +88,8 @@ class Spread:
 class Comparison:
     """All pairs of a row.
 
-    The ratio that counts is the median of the pairs' own ratios: both sides of a pair saw the same
-    machine, two medians of different rounds did not.
+    The ratio of a row is the median of the pairs' ratios: both sides of a pair ran under the same
+    machine load, while the medians of each side may come from different rounds.
     """
 
     pairs: Sequence[Pair]
@@ -111,7 +111,7 @@ class Comparison:
         return Spread.of([pair.ratio for pair in self.pairs])
 
     def middle(self, side: Literal["ours", "baseline"], name: str) -> float | None:
-        """The median of another number of one side's samples, None where it was not taken."""
+        """The median of another value of one side's samples, None where it was not measured."""
         values = [getattr(getattr(pair, side), name) for pair in self.pairs]
         taken = [value for value in values if value is not None]
         return median(taken) if taken else None

@@ -1,4 +1,4 @@
-"""Results as a table for people and as JSON for programs."""
+"""Writes the results as a table for people and as JSON for programs."""
 
 import json
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _Side = Literal["ours", "baseline"]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A row that was measured, or why it could not be."""
+    """The result of a row, or why it could not be measured."""
 
     row: Row
     comparison: Comparison | None
@@ -31,7 +31,7 @@ class Result:
 
     @property
     def verdict(self) -> Verdict | Literal["failed"]:
-        """What the median ratio is worth."""
+        """The verdict on the median ratio."""
         if self.comparison is None:
             return "failed"
         goal = self.row.goal
@@ -74,8 +74,8 @@ def as_json(result: Result) -> dict[str, Any]:
 def cpu_ratio(comparison: Comparison) -> float | None:
     """How many requests our process answers in the CPU time that the baseline needs for one.
 
-    On a machine that others use too it says more than throughput. None where there is no
-    serving process on the other side.
+    On a shared machine this is more reliable than throughput. None where the baseline has no
+    serving process.
     """
     ours = comparison.middle("ours", "cpu_service")
     theirs = comparison.middle("baseline", "cpu_service")
@@ -83,7 +83,7 @@ def cpu_ratio(comparison: Comparison) -> float | None:
 
 
 def write_json(path: Path, machine: dict[str, object], results: Sequence[dict[str, Any]]) -> None:
-    """Put rows into the file, in the place of earlier ones with their names."""
+    """Write rows to the file; they replace earlier rows with the same names."""
     kept: dict[str, dict[str, Any]] = {}
     if path.exists():
         kept = {row["name"]: row for row in json.loads(path.read_text(encoding="utf-8"))["rows"]}
@@ -129,7 +129,7 @@ def show(console: Console, results: Sequence[Result], pace: Pace) -> None:
 
 
 def show_told(console: Console, rows: Sequence[dict[str, Any]]) -> None:
-    """Print rows that were measured elsewhere, as far as they have what a row has."""
+    """Print rows of modules that measure their own, with the columns that they have."""
     table = _table("what", "ours", "baseline", "ratio", "by CPU", "must", "aim", "verdict")
     for row in rows:
         ratio = row.get("ratio")

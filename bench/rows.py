@@ -1,4 +1,4 @@
-"""The table of rows: what is measured, against what, and what the ratio must reach."""
+"""The table of rows: what is measured, the baseline, and the goal of the ratio."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ BULK = Goal(must=1.5, aim=3.0, more=True)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table; `unit` is that of ours and of the baseline.
+    """One line of the table; `unit` applies to ours and to the baseline.
 
-    Without a goal a row is shown and not judged.
+    A row without a goal has no verdict.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The processes that are measured: PostgreSQL, the ledger, the empty endpoint; ended by pid."""
+"""Starts and stops the measured processes: PostgreSQL, the ledger, the empty endpoint."""
 
 import contextlib
 import json
@@ -29,13 +29,13 @@ _STOP_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Postgres:
-    """A PostgreSQL with the ledger's own settings (fsync on) in a folder that is thrown away."""
+    """A PostgreSQL with the ledger's settings (fsync on) in a temporary folder."""
 
     conninfo: str
     pid: int
 
     def database(self, name: str) -> str:
-        """Make an empty database; its conninfo."""
+        """Make an empty database; returns its conninfo."""
         text = (SQL / "create_database.sql").read_text(encoding="utf-8")
         create = sql.SQL(text).format(name=sql.Identifier(name), owner=sql.Identifier(ROLE))
         with psycopg.connect(
@@ -56,7 +56,7 @@ class Server:
 
 
 def settle(conninfo: str) -> None:
-    """Do what autovacuum would do in the middle of the next load. Raises psycopg.Error."""
+    """Vacuum now, so that autovacuum does not start during the next load. Raises psycopg.Error."""
     owner = make_conninfo(conninfo, user=SUPERUSER)
     with psycopg.connect(owner, autocommit=True) as connection:
         connection.execute((SQL / "settle.sql").read_bytes())
@@ -64,7 +64,7 @@ def settle(conninfo: str) -> None:
 
 @contextmanager
 def running_postgres(folder: Path) -> Iterator[Postgres]:
-    """A server for the length of the block."""
+    """A PostgreSQL server that runs during the block."""
     with EmbeddedPostgres(folder) as embedded:
         conninfo = embedded.start()
         lines = (folder / "pgdata" / "postmaster.pid").read_text(encoding="utf-8").splitlines()
@@ -82,7 +82,7 @@ def running_ledger(
 ) -> Iterator[Server]:
     """The service with one worker on this database; its key has every scope, redeem optional.
 
-    `key` is what an earlier server on the same database had; without it there is a first one.
+    `key` is the key of an earlier server on the same database; without it a first key is made.
     """
     migrate(conninfo)
     if key is None:
@@ -103,7 +103,7 @@ def running_ledger(
 
 @contextmanager
 def running_empty(folder: Path, module: str = "bench.empty") -> Iterator[Server]:
-    """The endpoint that decides nothing: of permits, or another module's."""
+    """A baseline endpoint: that of permits, or another module's."""
     folder.mkdir(parents=True, exist_ok=True)
     with _running(["-m", module, str(folder / "announce.json")], folder, {}) as server:
         yield server

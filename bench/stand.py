@@ -1,4 +1,4 @@
-"""What the rows share: a PostgreSQL, a ledger, the empty endpoint, and how pairs are taken."""
+"""Shared by all rows: a PostgreSQL, a ledger, the empty endpoint, and measuring in pairs."""
 
 import shutil
 import tempfile
@@ -36,7 +36,7 @@ _WARM_UP = '{"kind":"notification","customer_id":"warm-{n}","event_type":"shippe
 class Pace:
     """How thorough a run is: rounds per row, seconds per load.
 
-    After `budget` seconds no row is begun, and no further round of the row at hand.
+    After `budget` seconds no row and no round is started.
     """
 
     quick: bool
@@ -45,7 +45,7 @@ class Pace:
     budget: float
 
     def size(self, full: int, quick: int) -> int:
-        """A number that a quick run makes smaller."""
+        """The size for a full or a quick run."""
         return quick if self.quick else full
 
 
@@ -54,7 +54,7 @@ FULL = Pace(False, 3, 4, 600.0)
 
 
 class Stand:
-    """Starts what a row needs when it is first needed; everything is ended and thrown away."""
+    """Starts servers when a row first needs them; at the end stops them and removes their data."""
 
     def __init__(self, pace: Pace, stack: ExitStack, folder: Path) -> None:
         self.pace = pace
@@ -74,16 +74,16 @@ class Stand:
 
     @cached_property
     def ledger(self) -> Server:
-        """A ledger that was used a little before."""
+        """The shared ledger, warmed up."""
         server = self._stack.enter_context(self.own_ledger())
         self._most_per_second = int(_MORE * self._warm_up(server))
         return server
 
     @property
     def most_per_second(self) -> int:
-        """Somewhat more permits than the ledger gives in a second, so that no load runs out.
+        """Somewhat more permits than the ledger grants in a second, so that a load has enough.
 
-        Not twice as many: what a load is told of must stay within what an engine remembers.
+        Not twice as many: the invoices of a load must fit in the engine's cache.
         """
         _ = self.ledger
         return self._most_per_second
@@ -94,18 +94,18 @@ class Stand:
 
     @cached_property
     def empty(self) -> Server:
-        """The endpoint that decides nothing, warmed up alike."""
+        """The baseline endpoint, warmed up in the same way."""
         server = self._stack.enter_context(running_empty(self._folder / "empty"))
         self._warm_up(server)
         return server
 
     @cached_property
     def teller(self) -> Teller:
-        """Tells the shared ledger of invoices."""
+        """Posts facts to the shared ledger."""
         return Teller(self.ledger.url, self.ledger.key)
 
     def once(self, make: "Callable[[Stand], Part]") -> Part:
-        """What `make` gives for this stand; made once, for all rows that use it."""
+        """The result of `make` for this stand; computed once for all rows that use it."""
         if make not in self._parts:
             self._parts[make] = make(self)
         part: Part = self._parts[make]
@@ -113,25 +113,25 @@ class Stand:
 
     @property
     def time_is_up(self) -> bool:
-        """Has the run used up its time?"""
+        """True where the run has used up its time."""
         return self.seconds_left <= 0
 
     @property
     def seconds_left(self) -> float:
-        """How much time the run has left; below zero where it is over."""
+        """The seconds that the run has left; negative where its time is up."""
         return self._give_up - time.monotonic()
 
     def enter(self, server: AbstractContextManager[Server]) -> Server:
-        """Start a server that lives until the end of the run."""
+        """Start a server that runs until the end of the run."""
         return self._stack.enter_context(server)
 
     @contextmanager
     def own_ledger(
         self, *options: str, conninfo: str | None = None, root: Path = ROOT
     ) -> Iterator[Server]:
-        """Another ledger: on a fresh database, or once more on one that was used before.
+        """Another ledger, on a new database or on one that was used before.
 
-        `root` is the checkout whose program serves.
+        `root` is the checkout whose code serves.
         """
         folder = self.own_folder()
         conninfo = conninfo or self.own_database()
@@ -141,22 +141,22 @@ class Stand:
             yield server
 
     def own_database(self) -> str:
-        """A fresh, empty database on the one PostgreSQL."""
+        """A new, empty database on the shared PostgreSQL."""
         self._databases += 1
         return self.postgres.database(f"bench_{self._databases}")
 
     def own_folder(self) -> Path:
-        """A fresh folder."""
+        """A new folder."""
         return Path(tempfile.mkdtemp(dir=self._folder))
 
     def numbers(self, count: int) -> int:
-        """The first of so many numbers that no other part of the run uses."""
+        """Reserve `count` numbers that no other part of the run uses; returns the first."""
         first = self._numbers
         self._numbers += count
         return first
 
     def alternate(self, ours: Take, baseline: Take, notes: tuple[str, ...] = ()) -> Comparison:
-        """Measure in turn, the other side first in every other round: A B, B A, A B."""
+        """Measure both sides alternately, changing the order every round: A B, B A, A B."""
         pairs = []
         for number in range(self.pace.rounds):
             if number and self.time_is_up:
@@ -172,7 +172,7 @@ class Stand:
         return Comparison(pairs, list(dict.fromkeys((*notes, *told))))
 
     def load(self, server: Server, stream: Stream, connections: int) -> tuple[Load, Sample]:
-        """Run a load on a quiet machine; the sample's value is answers per second."""
+        """Run a load on an idle machine; the sample's value is answers per second."""
         with self.counted(server) as cost:
             load = run_load(server.url, server.key, stream, connections, self.pace.seconds)
         notes = (f"{load.broken} connections broke",) if load.broken else ()
@@ -180,9 +180,9 @@ class Stand:
 
     @contextmanager
     def counted(self, server: Server | None, postgres: bool | None = None) -> Iterator["Cost"]:
-        """What a block costs in CPU seconds, from quiet to quiet.
+        """The CPU seconds of a block, from idle to idle.
 
-        PostgreSQL is counted for a ledger, unless `postgres` says otherwise.
+        PostgreSQL is included for a ledger, unless `postgres` is given.
         """
         service = server.pid if server is not None else None
         counts = bool(server and server.conninfo) if postgres is None else postgres
@@ -205,13 +205,13 @@ class Stand:
         return self.postgres.pid if "postgres" in self.__dict__ else None
 
     def _warm_up(self, server: Server) -> float:
-        """Let everything be used once; answers per second."""
+        """Warm the server up with a load; returns answers per second."""
         stream = Stream((_WARM_UP,), first=self.numbers(50_000))
         return run_load(server.url, server.key, stream, 64, 1).per_second
 
 
 class Cost:
-    """CPU seconds of a block: while it ran, and after it until everything was quiet."""
+    """CPU seconds of a block: while it ran, and after it until all processes were idle."""
 
     def __init__(self, quiet: bool) -> None:
         self.during = self.later = Spent(0.0, 0.0)
@@ -225,7 +225,7 @@ class Cost:
         p99_ms: float | None = None,
         notes: tuple[str, ...] = (),
     ) -> Sample:
-        """A sample of this block, which answered so many requests."""
+        """The sample of this block, which answered `requests` requests."""
         per = 1000 / max(requests, 1)
         if not self._quiet:
             notes = (*notes, "started while something of an earlier load was still at work")
@@ -243,7 +243,7 @@ class Cost:
 
 @contextmanager
 def open_stand(pace: Pace) -> Iterator[Stand]:
-    """A stand for the length of the block; its processes are ended and its data is removed."""
+    """A stand during the block; afterwards its processes are stopped and its data is removed."""
     folder = Path(tempfile.mkdtemp(prefix="ledger-bench-"))
     try:
         with ExitStack() as stack:

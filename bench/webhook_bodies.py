@@ -1,4 +1,4 @@
-"""Webhooks as Stripe and Recurly post them: signed, in the sequence of an invoice's life."""
+"""Webhook requests as Stripe and Recurly send them: signed, in the order of an invoice's life."""
 
 import base64
 import hashlib
@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 BURST = 500
-"""Webhooks in a burst."""
+"""The number of webhooks in a burst."""
 _STEPS = (
     "invoice.overdue",
     "invoice.updated.due_date_changed",
@@ -28,7 +28,7 @@ SECRET, BASIC = "whsec_bench", "hook:bench"
 
 
 def stripe_event(number: int) -> bytes:
-    """A signed event of the samples' sequence: five of each invoice, a hundred invoices a burst."""
+    """A signed event of the sample sequence: five per invoice, a hundred invoices per burst."""
     now = int(time.time())
     burst, place = divmod(number, BURST)
     step, invoice = divmod(place, BURST // len(_STEPS))
@@ -38,14 +38,14 @@ def stripe_event(number: int) -> bytes:
 
 
 def recurly_event(number: int) -> bytes:
-    """A notification of a sequence: five of each invoice, a hundred invoices a burst."""
+    """A notification of the sequence: five per invoice, a hundred invoices per burst."""
     burst, place = divmod(number, BURST)
     step, invoice = divmod(place, BURST // len(_NOTIFICATIONS))
     return _recurly(f"{burst}x{invoice}", step)
 
 
 def recurly_event_of_somebody_new(number: int) -> bytes:
-    """A notification about an invoice, an account and an address of its own."""
+    """A notification about a new invoice, account and address."""
     return _recurly(f"new-{number}", 0)
 
 
@@ -74,7 +74,7 @@ def _recurly(name: str, step: int) -> bytes:
 
 
 def request(provider: str, headers: dict[str, str], body: bytes) -> bytes:
-    """The bytes of a post."""
+    """The bytes of the HTTP request."""
     lines = [f"POST /v1/webhooks/{provider} HTTP/1.1", "Host: bench"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     lines += ["Content-Type: application/json", f"Content-Length: {len(body)}", "", ""]
@@ -82,7 +82,7 @@ def request(provider: str, headers: dict[str, str], body: bytes) -> bytes:
 
 
 def _renamed(step: str, name: str) -> str:
-    """The sample's text with ids of its own."""
+    """The sample's text with new ids."""
     return _sample(step).replace("example_", f"bench{name}_").replace("customer@", f"c{name}@")
 
 

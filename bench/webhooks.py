@@ -1,4 +1,4 @@
-"""Bursts of 500 webhooks at 64 connections, against an empty endpoint; and with a full queue.
+"""Bursts of 500 webhooks over 64 connections, against an empty endpoint, and with a full queue.
 
 `python -m bench.webhooks` prints a table; `run()` gives its rows.
 """
@@ -41,21 +41,21 @@ from bench.webhook_bodies import (
 
 CONNECTIONS = 64
 MUST_REACH, MOST_P99_MS = 0.35, 5000.0
-"""The ratio to the empty endpoint; and how long Recurly waits for a 2xx."""
+"""The required ratio to the empty endpoint, and how long Recurly waits for a 2xx."""
 _ROUNDS, _BURSTS = 5, 4
 _FLOODERS, _PER_CALL = 8, 1000
 
 
 @dataclass(slots=True)
 class Burst:
-    """What came of a burst: the answers by status, seconds in all, and of each request."""
+    """The result of a burst: answers by status, total seconds, and seconds of each request."""
 
     seconds: float = 0.0
     statuses: dict[int, int] = field(default_factory=dict)
     times: list[float] = field(default_factory=list)
 
     def add(self, other: "Burst") -> None:
-        """Count another burst in."""
+        """Add another burst."""
         self.seconds += other.seconds
         self.times += other.times
         for status, count in other.statuses.items():
@@ -68,12 +68,12 @@ class Burst:
 
     @property
     def p99_ms(self) -> float:
-        """The slowest hundredth, in milliseconds."""
+        """The 99th percentile of the response time, in milliseconds."""
         return quantiles(self.times, n=100)[98] * 1000
 
 
 class _Sender(asyncio.Protocol):
-    """One connection that sends the next request as soon as it was answered."""
+    """One connection that sends the next request as soon as it gets an answer."""
 
     def __init__(self, waiting: Iterator[bytes], burst: Burst) -> None:
         self._waiting, self._burst = waiting, burst
@@ -106,7 +106,7 @@ class _Sender(asyncio.Protocol):
         self.send()
 
     def send(self) -> None:
-        """Send what is next, or end."""
+        """Send the next request, or end."""
         assert self._transport is not None
         request = next(self._waiting, None)
         if request is None:
@@ -118,7 +118,7 @@ class _Sender(asyncio.Protocol):
 
 
 async def send_burst(url: str, requests: Sequence[bytes]) -> Burst:
-    """Send the requests over 64 connections that were opened before the clock started."""
+    """Send the requests over 64 connections that were opened before the time starts."""
     parts, burst, waiting = urlsplit(url), Burst(), iter(requests)
     loop = asyncio.get_running_loop()
     senders = []
@@ -168,7 +168,7 @@ def _servers() -> Iterator[tuple[Postgres, Server, Server]]:
 
 
 def _rest(postgres: Postgres, ledger: Server, empty: Server) -> None:
-    """What one side left to do must not slow the other down."""
+    """Wait until all is idle, so that work left by one side does not slow the other."""
     settle(ledger.conninfo)
     wait_until_quiet({ledger.pid, empty.pid}, postgres.pid)
 
@@ -181,9 +181,9 @@ async def _throughput(
     empty: Server,
     rest: Callable[[], None],
 ) -> dict[str, Any]:
-    """Bursts in turn on both sides, the other side first in every other round.
+    """Alternating bursts on both sides, changing the order every round.
 
-    Without a bound it is measured and not judged.
+    Without a bound there is no verdict.
     """
     number, ratios, by_cpu = 0, [], []
     ours, theirs = Burst(), Burst()
@@ -238,7 +238,7 @@ def _verdict(ratio: float, bound: float | None) -> str:
 
 
 def _assert_applied(ledger: Server, at_least: int) -> None:
-    """Every event of ours is in the log: half of the numbers went to the empty endpoint."""
+    """Check that the log has all events sent to the ledger; half of them went to the baseline."""
     text = "SELECT count(*) FROM names WHERE partition = 0 AND kind = 'fact'"
     with psycopg.connect(ledger.conninfo, autocommit=True) as connection:
         row = connection.execute(text.encode()).fetchone()
@@ -247,7 +247,7 @@ def _assert_applied(ledger: Server, at_least: int) -> None:
 
 
 async def _full_queue(ledger: Server) -> dict[str, Any]:
-    """Bursts of webhooks while others keep the queue full with thousands of requests at a time."""
+    """Bursts of webhooks while other senders keep the engine's queue full."""
     flood = [asyncio.create_task(_flood(ledger, number)) for number in range(_FLOODERS)]
     await asyncio.sleep(1.0)
     lengths: list[int] = []
@@ -281,7 +281,7 @@ async def _full_queue(ledger: Server) -> dict[str, Any]:
 
 
 async def _flood(ledger: Server, number: int) -> None:
-    """Ask for batches of permits without end; what is refused is asked for again."""
+    """Request batches of permits without end; refused batches are retried."""
     parts = urlsplit(ledger.url)
     count = 0
     while True:
@@ -308,7 +308,7 @@ async def _flood(ledger: Server, number: int) -> None:
 
 
 async def _watch(ledger: Server, lengths: list[int]) -> None:
-    """Note how long the queue is, some times a second."""
+    """Record the queue's length, several times a second."""
     parts = urlsplit(ledger.url)
     while True:
         reader, writer = await asyncio.open_connection(parts.hostname, parts.port)

@@ -1,4 +1,4 @@
-"""Who got more mails within a window than the policy allows, and how many (design D8, D14)."""
+"""Finds the customers who got more mails in a window than the policy allows (design D8, D14)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from projections.statements import statement
 
 _FOLDER = "affected"
 _MOST_LISTED = 100
-"""Permits and decisions of one customer that are listed; more are counted only."""
+"""How many permits and decisions of one customer are listed; further ones are only counted."""
 BEFORE_ALL = (2**63 - 1, "")
-"""The place in the list before the first customer."""
+"""The cursor before the first customer of the list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Which mails to count: those within [from_, to) (UTC), as they stand `now`.
+    """Which mails to count: those within [from_, to) (UTC), in their state at `now`.
 
-    A customer is affected who got more than `outreach_per_day` in any 24 hours of it.
+    A customer is affected if they got more than `outreach_per_day` mails in any 24 hours of it.
     """
 
     from_: datetime
@@ -32,7 +32,7 @@ class Window:
 
     @property
     def values(self) -> dict[str, Any]:
-        """The values that every statement takes."""
+        """The parameters that every statement has."""
         return {
             "from": self.from_,
             "to": self.to,
@@ -43,10 +43,10 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class AffectedCustomer:
-    """A customer over policy; `observed` of the `mails` went out past the ledger.
+    """A customer above the policy's limit; `observed` of the `mails` were sent without the ledger.
 
-    `most` is the largest number in 24 hours, `over_at` the first mail that was one too many;
-    `also_known_as` are ids that were merged into this one.
+    `most` is the highest number of mails in 24 hours, `over_at` the time of the first mail above
+    the limit; `also_known_as` are the ids merged into this one.
     """
 
     customer_id: str
@@ -61,7 +61,7 @@ class AffectedCustomer:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What the ledger decided for a customer: the first few, and how many there are."""
+    """A customer's permits and decisions: the first few of each, and the number of each."""
 
     permits: list[dict[str, Any]]
     permit_count: int
@@ -71,7 +71,7 @@ class Details:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All affected customers together; what nobody got is None."""
+    """Totals over all affected customers; None where there is no mail to compute a value from."""
 
     customers: int
     mails: int
@@ -86,7 +86,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class SenderShare:
-    """How many of the affected customers' mails a sender sent, and between when."""
+    """A sender's mails to the affected customers: how many, and the first and last time."""
 
     sender: str
     mails: int
@@ -96,7 +96,7 @@ class SenderShare:
 
 @dataclass(frozen=True, slots=True)
 class AlertsOfKind:
-    """Alerts about affected customers: how many, the first, and whether people had them."""
+    """Alerts of one kind about affected customers: number, first time, delivery state."""
 
     kind: str
     count: int
@@ -110,10 +110,10 @@ class AlertsOfKind:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What a report tells of the affected customers, those who got most first.
+    """Everything that a report shows about the affected customers, those with most mails first.
 
-    `series` has the mails per span of time, by customer for those who got most, and under None of
-    all others; spans without a mail are left out.
+    `series` has the mails per time span: by customer for those with most mails, and under None
+    for all others together. Spans without a mail are left out.
     """
 
     summary: Summary
@@ -129,7 +129,7 @@ async def affected_customers(
     limit: int,
     after: tuple[int, str] = BEFORE_ALL,
 ) -> list[AffectedCustomer]:
-    """Those who got most come first; from behind `after`: mails and id. Raises psycopg.Error."""
+    """The customers with most mails first, after the cursor (mails, id). Raises psycopg.Error."""
     more = {"limit": limit, "after_mails": after[0], "after_id": after[1]}
     rows = await _rows(connection, "customers", window, more)
     return [AffectedCustomer(*(*row[:-1], tuple(row[-1]))) for row in rows]
@@ -156,10 +156,10 @@ async def overview_of(
     top: int,
     seconds: int,
 ) -> Overview:
-    """All that a report tells, of one moment; bounded by the numbers given. Raises psycopg.Error.
+    """Everything that a report shows, from one snapshot. Raises psycopg.Error.
 
-    Alerts are those raised up to `until` (UTC), mails are counted per span of `seconds`, apart for
-    the `top` customers who got most.
+    Lists at most `customers` and `senders`. Alerts are those raised up to `until` (UTC). Mails are
+    counted per span of `seconds`, separately for the `top` customers with most mails.
     """
     bounds = {"customers": customers, "senders": senders, "top": top, "seconds": seconds}
     rows = await _rows(connection, "overview", window, bounds | {"until": until})

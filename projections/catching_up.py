@@ -1,4 +1,4 @@
-"""Takes the log into one live read model, range by range; finds the event that cannot be taken."""
+"""Applies new events to one live read model, range by range, and finds an event that fails."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,19 +11,19 @@ from projections.read_model import ReadModel
 from projections.statements import one, statement
 
 RANGE = 20_000
-"""How many positions one transaction takes in at most."""
+"""The maximum number of positions that one transaction applies."""
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """How far the live generation is now, and how far the log."""
+    """The positions of the live generation and of the log after one range."""
 
     position: int
     head: int
 
 
 class UnappliableEvent(Exception):
-    """One event cannot be taken in; the message says which and why, and nothing of its content."""
+    """An event cannot be applied; the message has its position and the error, never its content."""
 
     def __init__(self, name: str, position: int, reason: str) -> None:
         self.name = name
@@ -35,11 +35,11 @@ class UnappliableEvent(Exception):
 async def take_in(
     connection: AsyncConnection[Any], model: ReadModel, most: int = RANGE
 ) -> Taken | None:
-    """Take up to `most` positions into the live generation, in one transaction.
+    """Apply up to `most` positions to the live generation, in one transaction.
 
-    None where another process has the checkpoint, or where the generation is of another version
-    of the program. In few round trips: this runs while the service is busy, and each waits for
-    its turn. Raises psycopg.Error.
+    None where another process has locked the checkpoint, or where another version of the program
+    built the generation. It makes few round trips, since each one has to wait for the event loop
+    of a busy service. Raises psycopg.Error.
     """
     async with connection.pipeline(), connection.transaction():
         claimed = await connection.execute(statement("control", "claim"), {"name": model.name})
@@ -55,10 +55,10 @@ async def take_in(
 
 
 async def isolate(connection: AsyncConnection[Any], model: ReadModel, most: int = RANGE) -> None:
-    """After a failure take in what comes before the event at fault, by halving the range.
+    """After a failure, apply the events before the one that fails; find it by halving the range.
 
-    Returns where the failure does not come again. Raises UnappliableEvent, having marked the read
-    model as failed, and psycopg.Error.
+    Returns if the failure does not occur again. Otherwise marks the read model as failed and
+    raises UnappliableEvent. Raises psycopg.Error.
     """
     size = most
     while size > 1:
@@ -77,9 +77,9 @@ async def isolate(connection: AsyncConnection[Any], model: ReadModel, most: int 
 
 
 def blames_the_event(error: psycopg.Error) -> bool:
-    """May the content of the range be the cause, rather than the connection or the server?
+    """True where an event may be the cause of the error, not the connection or the server.
 
-    A statement that ran out of time may be helped by a smaller range.
+    A statement timeout counts: a smaller range may succeed.
     """
     if isinstance(error, errors.QueryCanceled):
         return True
@@ -88,7 +88,7 @@ def blames_the_event(error: psycopg.Error) -> bool:
 
 
 async def _mark_failed(connection: AsyncConnection[Any], model: ReadModel, reason: str) -> None:
-    """The reason names the error's kind only: a message could quote what an event holds."""
+    """Store the failure. `reason` is the error's class only: its message could quote an event."""
     async with connection.transaction():
         row = await one(connection, "control", "claim", name=model.name)
         if row is None:

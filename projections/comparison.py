@@ -1,4 +1,4 @@
-"""Compares each live read model with one built from the log's beginning: they must be equal."""
+"""Compares each live read model with one rebuilt from the whole log: they must be equal."""
 
 from typing import Any
 
@@ -15,13 +15,13 @@ _SHOWN = 20
 
 
 async def differences(conninfo: str, policy: Policy | None = None, most: int = 5_000) -> list[str]:
-    """What differs between the live generations and fresh ones up to the same position.
+    """The differences between the live generations and new ones built up to the same position.
 
-    The fresh ones are computed by this policy, or without one by that of the live ones. Each line
-    names a table, the side that has the row, and the row; none where all is equal. Only the first
-    few rows of each table are shown. The fresh generation lives in a transaction that is
-    rolled back, and the live one stands still meanwhile: for tests and for doubts, not for routine.
-    Raises psycopg.Error.
+    The new ones use this policy, by default that of the live ones. Each line names a table, the
+    side that has the row, and the row; the list is empty if all is equal. Only the first few rows
+    of each table are reported. The new generation exists only in a transaction that is rolled back,
+    and the live one is not updated meanwhile: use it in tests and to check a suspicion, not
+    regularly. Raises psycopg.Error.
     """
     found: list[str] = []
     async with await connect(conninfo, "compare") as connection:

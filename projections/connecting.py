@@ -1,4 +1,4 @@
-"""Connections of the read side's own workers, and the settings they run under."""
+"""Opens connections for the read side's background workers, with their session settings."""
 
 from contextlib import AbstractAsyncContextManager
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 from psycopg import AsyncConnection
 
 _SETTINGS = {
-    # A lost commit is taken in again from the checkpoint, which was lost with it.
+    # A crash that loses a commit also loses its checkpoint, so the range is applied again.
     "synchronous_commit": "off",
     "timezone": "UTC",
-    # A statement that was planned while its tables were empty must not keep such a plan.
+    # Otherwise a statement planned while its tables were empty would keep a sequential scan.
     "enable_seqscan": "off",
     "plan_cache_mode": "force_generic_plan",
     "jit": "off",

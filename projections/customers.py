@@ -1,4 +1,4 @@
-"""The read model `customers`: breakers, holds, addresses, merges, and the mails in the windows."""
+"""The read model `customers`: breakers, holds, addresses, merges, and mails by rolling window."""
 
 from typing import Any
 

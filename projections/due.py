@@ -1,4 +1,4 @@
-"""What is newly due, grouped by customer, with who cannot be mailed now (contract: due)."""
+"""Lists newly due invoices by customer, and why a customer cannot be mailed now (contract: due)."""
 
 import base64
 import binascii
@@ -15,19 +15,19 @@ from projections.generations import entered
 from projections.statements import nested
 
 READ_MODELS = ("customers", "invoices")
-"""The read models that this query looks at."""
+"""The read models that this query reads."""
 
 
 class BadCursor(ValueError):
-    """The cursor is not one that an earlier page answered with."""
+    """The cursor does not come from an earlier page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """Why a customer cannot be mailed now, and from when on they can (UTC), where it is known.
+    """Why a customer cannot be mailed now, and from when they can (UTC) if that is known.
 
-    `on_hold`, `address_on_hold`, `breaker_open` or `cap_reached`: the first in the order of the
-    guards (design D12).
+    `code` is `on_hold`, `address_on_hold`, `breaker_open` or `cap_reached`: the first that applies
+    in the order of the guards (design D12).
     """
 
     code: str
@@ -36,10 +36,10 @@ class Withheld:
 
 @dataclass(frozen=True, slots=True)
 class DueCustomer:
-    """A customer with something newly due.
+    """A customer with newly due invoices.
 
     Each of `invoices` has `invoice_id`, `cycle`, `stage`, `days_past_due`, `amount_remaining`
-    (minor units) and `currency`; the one that waits longest comes first.
+    (minor units) and `currency`; the invoice that has been due longest comes first.
     """
 
     customer_id: str
@@ -50,7 +50,7 @@ class DueCustomer:
 
 @dataclass(frozen=True, slots=True)
 class DuePage:
-    """A page; `next` is the cursor of the one after it, `as_of` the position it is true of."""
+    """A page; `next` is the cursor of the next page, `as_of` the log position of its data."""
 
     items: list[DueCustomer]
     next: str | None
@@ -59,7 +59,7 @@ class DuePage:
 
 @dataclass(frozen=True, slots=True)
 class ReadyCustomer:
-    """A customer who can be mailed now, and the invoices newly due, longest waiting first."""
+    """A customer who can be mailed now, and their newly due invoices, the longest due first."""
 
     customer_id: str
     invoices: tuple[str, ...]
@@ -67,7 +67,7 @@ class ReadyCustomer:
 
 @dataclass(frozen=True, slots=True)
 class ReadyPage:
-    """Customers who can be mailed now; `next` is the cursor of those after them."""
+    """A page of customers who can be mailed now; `next` is the cursor of the next page."""
 
     items: list[ReadyCustomer]
     next: str | None
@@ -83,9 +83,9 @@ async def due(
     cursor: str | None = None,
     ready: bool = False,
 ) -> DuePage:
-    """Up to `limit` customers with invoices newly due at `now` (UTC), who wait longest first.
+    """Up to `limit` customers with invoices newly due at `now` (UTC), the longest due first.
 
-    `stage` lists only invoices of which that stage is due; `ready` leaves out customers who cannot
+    `stage` lists only invoices for which that stage is due; `ready` leaves out customers who cannot
     be mailed now. Raises BadCursor, psycopg.Error.
     """
     values = _values(now, policy, stage, limit, cursor)
@@ -110,10 +110,10 @@ async def ready(
     cursor: str | None = None,
     passing_over: Iterable[str] = (),
 ) -> ReadyPage:
-    """As `due`, in the same order, but only those who can be mailed now and what a claim asks for.
+    """As `due`, in the same order, but only customers who can be mailed now, and only their ids.
 
-    `passing_over` are customers to leave out. In one round trip: claims wait for it while the
-    service is busy. Raises BadCursor, psycopg.Error.
+    A claim needs no more than ids. `passing_over` are customers to leave out. It makes one round
+    trip, since claims wait for it in a busy service. Raises BadCursor, psycopg.Error.
     """
     values = _values(now, policy, stage, limit, cursor, passing_over)
     async with connection.pipeline(), entered(connection):
@@ -133,7 +133,7 @@ def _values(
     cursor: str | None,
     passing_over: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """One more is asked for than there may be: it tells whether there is a next page."""
+    """The parameters of the query; it reads one row more than `limit`, to detect a next page."""
     after_at, after_id = read_cursor(cursor)
     return {
         "now": now,
@@ -163,13 +163,13 @@ def _customer(
 
 
 def write_cursor(due_at: datetime, customer_id: str) -> str:
-    """The cursor of the page after the customer who stands at this instant."""
+    """The cursor of the page after this customer, whose first invoice became due at `due_at`."""
     text = orjson.dumps([due_at.astimezone(UTC).isoformat(), customer_id])
     return base64.urlsafe_b64encode(text).decode().rstrip("=")
 
 
 def read_cursor(cursor: str | None) -> tuple[datetime | str, str]:
-    """Where to go on: the instant and the customer that the page before ended with.
+    """Decode a cursor: the due time and the id of the last customer on the previous page.
 
     Raises BadCursor.
     """

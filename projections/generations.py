@@ -1,4 +1,4 @@
-"""Generations of read models: a schema each, made, filled range by range, and read from."""
+"""Generations of read models: makes the schema of each, fills it by ranges, opens it for reads."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -22,19 +22,19 @@ class Generation:
 
     @property
     def schema(self) -> str:
-        """The schema that holds its tables: as `projection_schema` in SQL says."""
+        """The schema of its tables; must equal the SQL function `projection_schema`."""
         return f"projection_{self.model.name}_{self.number}"
 
     @property
     def key(self) -> dict[str, Any]:
-        """The values that name it in statements."""
+        """The parameters that identify it in statements."""
         return {"name": self.model.name, "generation": self.number}
 
 
 async def add_generation(
     connection: AsyncConnection[Any], model: ReadModel, policy: Policy
 ) -> Generation:
-    """A new, empty generation that nobody reads yet; within the caller's transaction."""
+    """Make a new, empty generation that is not live, in the caller's transaction."""
     digest = model.policy_digest(policy)
     row = await one(
         connection,
@@ -56,7 +56,7 @@ async def add_generation(
 async def keep_policy(
     connection: AsyncConnection[Any], generation: Generation, policy: Policy
 ) -> None:
-    """Write the part of the policy that an empty generation is to be computed by into it."""
+    """Store in an empty generation the part of the policy by which it is computed."""
     if generation.model.settings is None:
         return
     values = generation.model.settings(policy)
@@ -70,7 +70,7 @@ async def keep_policy(
 async def apply_range(
     connection: AsyncConnection[Any], generation: Generation, after: int, upto: int
 ) -> None:
-    """Take the positions (after, upto] in and move the checkpoint, in the caller's transaction.
+    """Apply the positions (after, upto] and move the checkpoint, in the caller's transaction.
 
     Raises psycopg.Error.
     """
@@ -93,7 +93,7 @@ async def head_of_log(connection: AsyncConnection[Any]) -> int:
 
 @asynccontextmanager
 async def entered(connection: AsyncConnection[Any]) -> AsyncIterator[None]:
-    """A transaction in which the tables of every live read model go by their plain names."""
+    """A transaction whose search path has the schemas of all live read models."""
     async with connection.transaction():
         await connection.execute(statement("control", "enter_all"))
         yield

@@ -1,4 +1,4 @@
-"""The read model `incidents`: what people declared, newest first (design D14)."""
+"""The read model `incidents`: the incidents that people declared, newest first (design D14)."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,7 +21,7 @@ _BEYOND = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class IncidentRow:
-    """An incident as it is listed; its window is half-open, times are UTC."""
+    """An incident as a list shows it; its window is half-open, times are UTC."""
 
     position: int
     incident_id: str
@@ -38,7 +38,7 @@ class IncidentRow:
 async def list_incidents(
     connection: AsyncConnection[Any], limit: int, before: int | None = None
 ) -> list[IncidentRow]:
-    """Incidents, newest first, from behind that position of the log. Raises psycopg.Error."""
+    """Incidents, newest first, declared before that log position. Raises psycopg.Error."""
     values = {"limit": limit, "before": _BEYOND if before is None else before}
     async with entered(connection):
         cursor = await connection.execute(statement("incidents", "list"), values)

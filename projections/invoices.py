@@ -1,4 +1,4 @@
-"""The read model `invoices`: the state of each invoice, and from when on it is newly due (D7)."""
+"""The read model `invoices`: the state of each invoice, and the time it becomes newly due (D7)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Every read model by its name."""
+"""The registry of read models by name."""
 
 from projections.customers import CUSTOMERS
 from projections.incidents import INCIDENTS
@@ -9,7 +9,7 @@ MODELS: dict[str, ReadModel] = {model.name: model for model in (CUSTOMERS, INVOI
 
 
 class UnknownReadModel(LookupError):
-    """There is no read model of that name; the message lists those there are."""
+    """There is no read model of that name; the message lists the known ones."""
 
 
 def model_named(name: str) -> ReadModel:

@@ -1,4 +1,4 @@
-"""Keeps the live read models up to date: a supervised task on a connection of its own (D15)."""
+"""Keeps the live read models up to date: a supervised task with its own connection (D15)."""
 
 import asyncio
 import logging
@@ -31,9 +31,9 @@ _LONGEST_LOOK = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A read model that failed at an event, or has been behind for long (`lag`, seconds).
+    """A read model that failed at an event, or has been behind for too long (`lag`, seconds).
 
-    `key` is stable for one happening: it dedupes the alert.
+    `key` stays the same during one such period: it dedupes the alert.
     """
 
     name: str
@@ -52,7 +52,7 @@ Alert = Callable[[Trouble], Awaitable[None]]
 
 @dataclass(slots=True)
 class Progress:
-    """How far a read model is, as this process last saw it; times of the stopwatch."""
+    """A read model's progress as this process last saw it; times are stopwatch seconds."""
 
     position: int = 0
     behind_since: float | None = None
@@ -71,27 +71,27 @@ class _Waiter:
 
     @property
     def lacking(self) -> int:
-        """How many of them have not passed it."""
+        """How many of the read models have not reached the position."""
         return sum(p.position < self.position for p in self.awaited)
 
     @property
     def hopeful(self) -> bool:
-        """May waiting still help?"""
+        """True while a read model that has not failed is behind the position."""
         return any(p.position < self.position and p.failed_position is None for p in self.awaited)
 
     def answer(self) -> None:
-        """Let the reader go on."""
+        """Wake the reader."""
         if not self.future.done():
             self.future.set_result(None)
 
 
 @dataclass(frozen=True, slots=True)
 class Rhythm:
-    """How often the projector works, in seconds.
+    """The projector's intervals, in seconds.
 
-    It looks every `idle` seconds, and `interval` after its last work when it was woken; a waiting
-    reader makes it work at once. A failed read model is tried again after `retry`; one that has
-    been behind for `alert_after` raises an alert.
+    It polls every `idle` seconds. After `wake` it works again `interval` after its last round; a
+    waiting reader makes it work at once. A failed read model is retried after `retry`; one that
+    has been behind for `alert_after` raises an alert.
     """
 
     interval: float = 0.25
@@ -101,7 +101,7 @@ class Rhythm:
 
 
 class Projector:
-    """Takes the log into every live read model; several processes may each run one."""
+    """Applies new events to every live read model; several processes may each run one."""
 
     def __init__(
         self,
@@ -129,11 +129,11 @@ class Projector:
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Begin; the database may be away, then it is tried again until it answers."""
+        """Start the task; it retries until the database answers."""
         self._task = asyncio.create_task(self._supervise(), name="projector")
 
     async def stop(self) -> None:
-        """End after the range at hand."""
+        """Stop after the current range."""
         self._closing = True
         self._signal.set()
         if self._task is not None:
@@ -142,36 +142,36 @@ class Projector:
             waiter.answer()
 
     def wake(self) -> None:
-        """Say that the log has grown; cheap enough to be called at every commit."""
+        """Signal that the log has new events; cheap enough to be called at every commit."""
         if not self._woken:
             self._woken = True
             self._signal.set()
 
     @property
     def position(self) -> int:
-        """The position that every read model has passed, as far as this process knows."""
+        """The position that every read model has reached, as far as this process knows."""
         return self.passed(self.progress)
 
     def passed(self, names: Collection[str]) -> int:
-        """The position that these read models have passed, as far as this process knows."""
+        """The position that all these read models have reached, as far as this process knows."""
         return min((self.progress[name].position for name in names), default=self.head)
 
     @property
     def lag(self) -> float:
-        """For how many seconds the slowest read model has been behind the log; 0: none is."""
+        """How long the slowest read model has been behind the log, in seconds; 0 if none is."""
         return max((self._lag_of(p) for p in self.progress.values()), default=0.0)
 
     def lag_of(self, name: str) -> float:
-        """For how many seconds this read model has been behind the log."""
+        """How long this read model has been behind the log, in seconds; 0 if it is not."""
         return self._lag_of(self.progress[name])
 
     async def wait_for(
         self, position: int, timeout: float, names: Collection[str] | None = None
     ) -> float:
-        """Wait until these read models (None: all) have passed the position, at most `timeout` s.
+        """Wait until these read models (None: all) have reached the position, at most `timeout` s.
 
-        Answers 0, or for how many seconds the slowest has been behind; at once where one of them
-        has failed and so will not come.
+        Returns 0, or how long the slowest has been behind, in seconds. Does not wait where one of
+        them has failed.
         """
         awaited = [self.progress[name] for name in (self.progress if names is None else names)]
         waiter = _Waiter(position, awaited, asyncio.get_running_loop().create_future())
@@ -193,7 +193,7 @@ class Projector:
         return max(*(self._lag_of(p) for p in awaited), stopwatch() - since, 0.001)
 
     async def _supervise(self) -> None:
-        """Work until stopped, whatever happens: a failure costs a pause and a new connection."""
+        """Work until stopped; after any failure, pause and open a new connection."""
         pause = 0.1
         while not self._closing:
             try:
@@ -211,13 +211,13 @@ class Projector:
                 pause = min(pause * 2, _LONGEST_PAUSE)
 
     async def _sleep(self, seconds: float) -> None:
-        """Sleep, but not past the call to stop."""
+        """Sleep; `stop` ends the sleep early."""
         until = stopwatch() + seconds
         while not self._closing and (left := until - stopwatch()) > 0:
             await self._signalled(left)
 
     async def _rest(self) -> None:
-        """Until the next round is due: at once for a reader who waits, else by the rhythm."""
+        """Wait until the next round is due: at once if a reader waits, else by the intervals."""
         while not self._closing:
             if self._waiters:
                 pause = self._look_again
@@ -238,7 +238,7 @@ class Projector:
         return True
 
     async def _round(self, connection: AsyncConnection[Any]) -> None:
-        """Take in what there is; where another process is at it, look again soon."""
+        """Apply all new events; if another process does so already, poll again soon."""
         self._woken = False
         row = await one(connection, "control", "watch")
         self.head, found = row
@@ -261,7 +261,7 @@ class Projector:
         await self._raise_alerts()
 
     async def _advance(self, connection: AsyncConnection[Any], model: ReadModel) -> bool:
-        """Take ranges in until the log's end as of the last look; did anything move?"""
+        """Apply ranges up to the head of the log as last read; True if the checkpoint moved."""
         progress = self.progress[model.name]
         if progress.failed_position is not None and stopwatch() < progress.retry_at:
             return False
@@ -283,7 +283,7 @@ class Projector:
         return progress.position > before
 
     async def _isolated(self, connection: AsyncConnection[Any], model: ReadModel) -> bool:
-        """Find the event at fault; True where the failure did not come again."""
+        """Find the event that fails; True where the failure did not occur again."""
         try:
             await isolate(connection, model, self._most)
         except UnappliableEvent as failure:
@@ -304,7 +304,7 @@ class Projector:
             progress.behind_since = stopwatch()
 
     def _answer_waiters(self) -> None:
-        """Those who have what they wait for, or wait for nothing but what has failed."""
+        """Wake the readers whose position is reached, or blocked by failed read models only."""
         waiting = []
         for waiter in self._waiters:
             if waiter.hopeful:
@@ -323,7 +323,7 @@ class Projector:
                 await self._tell(Trouble(name, progress.position, lag, f"it is {lag:.0f} s behind"))
 
     async def _tell(self, trouble: Trouble) -> None:
-        """Raise the alert, once for each time that a read model falls behind."""
+        """Raise the alert, once for each period in which a read model is behind."""
         told = self.progress[trouble.name].told
         kind = "failed" if self.progress[trouble.name].failed_position is not None else "behind"
         if self._alert is None or kind in told:

@@ -1,4 +1,4 @@
-"""What a read model is: a name, its tables, and the statements that take a range of the log in."""
+"""Defines a read model: a name, tables, and the statements that apply a range of the log."""
 
 import hashlib
 import json
@@ -15,9 +15,9 @@ Settings = Callable[[Policy], dict[str, Any]]
 class ReadModel:
     """A read model; its SQL is in `sql/<name>/`, `create.sql` makes its tables.
 
-    `steps` are run in this order for a range of positions (after, upto]. What they leave must
-    depend on the log alone, and not on how it was cut into ranges: a rebuild takes other cuts.
-    `version` goes up with every change of what they leave; an older generation is then rebuilt.
+    `steps` are run in this order for a range of positions (after, upto]. Their result must depend
+    only on the log and not on the ranges that were applied: a rebuild uses other ranges.
+    Increase `version` with every change of the result; an older generation is then rebuilt.
     """
 
     name: str
@@ -25,10 +25,10 @@ class ReadModel:
     tables: tuple[str, ...]
     steps: tuple[str, ...]
     settings: Settings | None = None
-    """The part of the policy that it is computed by, as values of `policy.sql`; None: none."""
+    """The part of the policy that it depends on, as parameters of `policy.sql`; None: no part."""
 
     def policy_digest(self, policy: Policy) -> str:
-        """A digest of the part of the policy that it is computed by; another asks for a rebuild."""
+        """A digest of the part of the policy that it depends on; a change requires a rebuild."""
         if self.settings is None:
             return ""
         text = json.dumps(self.settings(policy), sort_keys=True, default=str)

@@ -1,6 +1,6 @@
-"""Rebuilds a read model beside the live one, and switches by a pointer row (design D15).
+"""Rebuilds a read model beside the live one, then switches readers by a pointer row (design D15).
 
-It reads the log and writes tables of its own: it can never page, mail or call out.
+It reads the log and writes to its own tables only: it never pages, mails or calls an API.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ _log = logging.getLogger("projections.rebuild")
 _REBUILD_KEY = 720_341_288
 _DROP_TRIES_FOR = 10.0
 Progress = Callable[[int, int], None]
-"""Called after each range with the positions done and their total."""
+"""Called after each range with the number of positions applied and their total."""
 
 
 class RebuildRunning(RuntimeError):
@@ -45,10 +45,10 @@ async def rebuild(
 ) -> Generation:
     """Build a new generation from the log's beginning, make it the live one, drop the old one.
 
-    Each range of `most` positions is a transaction, so memory and locks are bounded. One that was
-    interrupted is taken up where it stopped. The live generation serves until the switch, which
-    never takes a reader back to an earlier position. Raises UnknownReadModel, RebuildRunning,
-    psycopg.Error.
+    Each range of `most` positions is one transaction, so memory and locks are bounded. An
+    interrupted rebuild continues where it stopped. Readers use the live generation until the
+    switch, which never moves them back to an earlier position. Raises UnknownReadModel,
+    RebuildRunning, psycopg.Error.
     """
     model = model_named(name)
     async with _rebuilding(conninfo, name) as connection:
@@ -58,16 +58,16 @@ async def rebuild(
 async def rebuild_outdated(
     conninfo: str, policy: Policy, progress: Callable[[str, int, int], None] | None = None
 ) -> list[str]:
-    """Rebuild what an older version or another policy left; answers the names.
+    """Rebuild read models of an older version or another policy; returns their names.
 
-    `progress` hears the name, the positions done and their total. One that another process is
-    rebuilding is left to it. Raises psycopg.Error.
+    `progress` is called with the name, the positions applied and their total. A read model that
+    another process is rebuilding is skipped. Raises psycopg.Error.
     """
     done = []
     for name, model in MODELS.items():
         with contextlib.suppress(RebuildRunning):
             async with _rebuilding(conninfo, name) as connection:
-                # Looked at under the lock: another process may have just done it.
+                # Checked under the lock: another process may have just rebuilt it.
                 if await _is_current(connection, model, policy):
                     continue
                 await _rebuild(connection, model, policy, _named(name, progress), RANGE)
@@ -85,7 +85,7 @@ async def _rebuilding(conninfo: str, name: str) -> AsyncIterator[AsyncConnection
         try:
             yield connection
         finally:
-            # Closing gives the lock up too, but a moment later.
+            # Closing the connection releases the lock too, but a moment later.
             with contextlib.suppress(psycopg.Error):
                 await one(connection, "control", "end_rebuild", key=_REBUILD_KEY, name=name)
 
@@ -112,7 +112,7 @@ async def _rebuild(
 
 
 async def _begin(connection: AsyncConnection[Any], model: ReadModel, policy: Policy) -> Generation:
-    """A generation to fill: one that was interrupted, or a new one; other leftovers are dropped."""
+    """A generation to fill: an interrupted one, or a new one; drops other leftovers."""
     cursor = await connection.execute(statement("control", "leftovers"), {"name": model.name})
     found: Generation | None = None
     for number, version, digest, state, _ in await cursor.fetchall():
@@ -131,7 +131,7 @@ async def _begin(connection: AsyncConnection[Any], model: ReadModel, policy: Pol
 async def _fill(
     connection: AsyncConnection[Any], generation: Generation, most: int, progress: Progress
 ) -> None:
-    """Take the log in until less than a range is left."""
+    """Apply the log until less than one range is left."""
     while True:
         position = (await one(connection, "control", "checkpoint_of", **generation.key))[0]
         head = await head_of_log(connection)
@@ -145,9 +145,9 @@ async def _fill(
 async def _switch(
     connection: AsyncConnection[Any], generation: Generation, most: int
 ) -> tuple[Generation, int]:
-    """Take the rest in and move the pointer, all in one transaction.
+    """Apply the rest and move the pointer, in one transaction.
 
-    Answers the old generation, and the position of the new one.
+    Returns the old generation, and the position of the new one.
     """
     async with connection.transaction():
         row = await one(connection, "control", "hold_live", name=generation.model.name)
@@ -165,7 +165,7 @@ async def _switch(
 
 
 async def _drop_when_unread(connection: AsyncConnection[Any], generation: Generation) -> None:
-    """Drop a generation once nobody reads; where that takes long the next rebuild does it."""
+    """Drop a generation once nobody reads it; after a timeout the next rebuild drops it."""
     deadline = stopwatch() + _DROP_TRIES_FOR
     while True:
         async with connection.transaction():
@@ -191,4 +191,4 @@ def _named(
 
 
 def _silent(done: int, total: int) -> None:
-    """Nobody wants to hear of the progress."""
+    """The default progress callback: does nothing."""

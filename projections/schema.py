@@ -1,4 +1,4 @@
-"""Brings the read side's own tables to this version; safe when several processes start at once."""
+"""Makes the read side's tables that are missing; safe when several processes start at once."""
 
 import asyncio
 from typing import Any
@@ -14,10 +14,10 @@ SCHEMA_LOCK = 7_203_412_884
 
 
 async def prepare(conninfo: str, policy: Policy) -> None:
-    """Make what is missing: the list of generations, and a first one of each read model.
+    """Make the missing tables: the list of generations, and a first one of each read model.
 
-    A generation of an older version, or of another policy, stays the live one: `rebuild_outdated`
-    replaces it. The ledger's own migrations come before. Raises psycopg.Error.
+    A generation of an older version, or of another policy, stays live until `rebuild_outdated`
+    replaces it. The ledger's migrations must have run before. Raises psycopg.Error.
     """
     async with await AsyncConnection.connect(
         conninfo, application_name="send-ledger projections"
@@ -26,7 +26,7 @@ async def prepare(conninfo: str, policy: Policy) -> None:
 
 
 async def prepare_on(connection: AsyncConnection[Any], policy: Policy) -> None:
-    """As `prepare`, over this connection."""
+    """As `prepare`, on this connection."""
     async with connection.transaction():
         await one(connection, "control", "lock", key=SCHEMA_LOCK)
         await connection.execute(statement("control", "create"))
@@ -43,5 +43,5 @@ async def prepare_on(connection: AsyncConnection[Any], policy: Policy) -> None:
 
 
 def prepare_projections(conninfo: str, policy: Policy) -> None:
-    """As `prepare`, for the command line."""
+    """As `prepare`, synchronously: for the command line."""
     asyncio.run(prepare(conninfo, policy))

@@ -1,4 +1,4 @@
-"""The read side's SQL by name: every statement lives in a `.sql` file beside its kind."""
+"""Reads the read side's SQL statements by name: each is a `.sql` file in its topic's folder."""
 
 from functools import cache
 from importlib.resources import files
@@ -17,20 +17,20 @@ def statement(folder: str, name: str) -> str:
 
 @cache
 def composed(folder: str, name: str, /, **identifiers: str) -> sql.Composed:
-    """The statement with names set into its braces as quoted identifiers."""
+    """The statement with its placeholders in braces replaced by quoted identifiers."""
     template = sql.SQL(statement(folder, name))
     return template.format(**{key: sql.Identifier(name) for key, name in identifiers.items()})
 
 
 @cache
 def nested(folder: str, name: str, part: str) -> str:
-    """The statement with another one of its folder set into its braces, which bear its name."""
+    """The statement with the placeholder `{part}` replaced by the statement of that name."""
     template = sql.SQL(statement(folder, name))
     return template.format(**{part: sql.SQL(statement(folder, part))}).as_string()
 
 
 async def one(connection: AsyncConnection[Any], folder: str, name: str, /, **values: Any) -> Any:
-    """The first row of the statement's answer, None where it has none. Raises psycopg.Error."""
+    """The first row of the statement's result, None where it is empty. Raises psycopg.Error."""
     cursor: psycopg.AsyncCursor[TupleRow] = await connection.execute(
         statement(folder, name), values
     )

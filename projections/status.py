@@ -1,4 +1,4 @@
-"""How far the read models are: what `GET /v1/projections` and the command line show."""
+"""Reads the state of the read models for `GET /v1/projections` and the command line."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +10,11 @@ from projections.statements import statement
 
 @dataclass(frozen=True, slots=True)
 class ProjectionStatus:
-    """One read model: the position it has passed, and the age of the oldest event it has not.
+    """One read model: the position it has reached, and the age of its oldest unprocessed event.
 
     `lag` is in seconds of the ledger's clock, 0 where it is up to date; `behind` counts events;
-    `state` is `live`, `rebuilding` (the live generation serves meanwhile) or `failed`, and then
-    `failed_position` and `error` say at which event and why.
+    `state` is `live`, `rebuilding` (readers use the live generation meanwhile) or `failed`; then
+    `failed_position` and `error` have the event's position and the reason.
     """
 
     name: str

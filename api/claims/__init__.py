@@ -1,1 +1,1 @@
-"""Claiming what is due: one permit for each customer who can be mailed now, shared among claims."""
+"""Claims: permits for due invoices, one for each customer who can be mailed now."""

@@ -1,7 +1,7 @@
-"""Customers whom claims of this process have asked for: other claims pass them over.
+"""Customers that claims of this process have taken; other claims leave them out.
 
-So two pollers at once share what is due, and no claim waits for the read models to take in the
-claims before it. Only a convenience: whether a permit is given is decided by the guards.
+So two concurrent pollers share the due customers, and a claim need not wait until the read models
+have processed earlier claims. This is an optimisation only: the guards decide about each permit.
 """
 
 import asyncio
@@ -14,10 +14,10 @@ from ledger.application.ports import StoreUnavailable
 
 @dataclass(frozen=True, slots=True)
 class PassedOver:
-    """Customers whom a claim does not ask for.
+    """Customers that a claim must leave out.
 
-    `until` is the position from which on the read models tell of those among them who have got a
-    permit; None where there are none.
+    `until` is the log position at which the read models include the latest permit of those that
+    another claim got a permit for; None where there are none.
     """
 
     customers: list[str]
@@ -25,11 +25,11 @@ class PassedOver:
 
 
 class ClaimedCustomers:
-    """Those who are being decided, and those with a permit that the read models may not know yet.
+    """Customers being decided, and customers whose new permit may be missing in the read models.
 
-    Few claims run at a time: more would fill the engine's queue, which is there for everybody. Of
-    permits that the read models do not know at most `most` are remembered; where it is `full`, a
-    claim must wait for the read models.
+    At most `at_once` claims run at a time: more would fill the engine's queue, which all requests
+    share. At most `most` permits missing in the read models are remembered; when `full`, a claim
+    must wait for the read models. `patience` is in seconds.
     """
 
     def __init__(self, *, at_once: int = 4, most: int = 4_096, patience: float = 5.0) -> None:
@@ -42,21 +42,21 @@ class ClaimedCustomers:
 
     @property
     def full(self) -> bool:
-        """Can no more permits be remembered?"""
+        """True where no more permits can be remembered."""
         return len(self.unseen) >= self._most
 
     def forget(self, position: int) -> None:
-        """The read models tell of what the log told up to this position."""
+        """Forget the permits up to this log position: the read models have them now."""
         self.unseen = {c: p for c, p in self.unseen.items() if p > position}
 
     def pass_over(self, besides: Collection[str] = ()) -> PassedOver:
-        """Whom to leave out: those `besides`, the claim's own, and those of other claims."""
+        """The customers to leave out: `besides`, which are the claim's own, and other claims'."""
         until = max((p for c, p in self.unseen.items() if c not in besides), default=None)
         return PassedOver([*besides, *self.asked.difference(besides), *self.unseen], until)
 
     @asynccontextmanager
     async def one_of_few(self) -> AsyncIterator["Claim"]:
-        """A claim, once there is a place for it.
+        """Start a claim once fewer than `at_once` claims run.
 
         Raises StoreUnavailable where that takes longer than `patience` seconds.
         """
@@ -69,9 +69,10 @@ class ClaimedCustomers:
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
-        """From `pass_over` until `Claim.asks` no other claim: else two would find the same ones.
+        """The lock around `pass_over`, the query and `Claim.asks`.
 
-        Raises StoreUnavailable where others take longer than `patience` seconds.
+        Without it two claims would find the same customers. Raises StoreUnavailable where other
+        claims hold it longer than `patience` seconds.
         """
         async with self._held(self._looking):
             yield
@@ -97,21 +98,21 @@ class Claim:
         self._mine: set[str] = set()
 
     def asks(self, customers: Iterable[str]) -> None:
-        """From now on these are being decided."""
+        """Mark these customers as being decided."""
         these = set(customers)
         self._mine |= these
         self._claimed.asked |= these
 
     def answered(self, customer: str, granted_at: int | None) -> None:
-        """This one was decided: a permit, of which the log tells at that position, or none."""
+        """Record a customer's decision; `granted_at`: the permit's log position, None if denied."""
         self._mine.discard(customer)
         self._claimed.asked.discard(customer)
         if granted_at is not None and not self._claimed.full:
             self._claimed.unseen[customer] = granted_at
 
     def close(self) -> None:
-        """Nobody waits for the rest any more: other claims may ask for them.
+        """Release the customers that were not decided, so that other claims may take them.
 
-        Should one of them have got a permit all the same, the guards tell that claim.
+        If one of them did get a permit, the guards deny the other claim's request.
         """
         self._claimed.asked -= self._mine

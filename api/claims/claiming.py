@@ -1,4 +1,4 @@
-"""Claiming: one permit for each ready customer, and what an Idempotency-Key hears again."""
+"""Runs one claim: asks for a permit for each ready customer, and replays a repeated claim."""
 
 import asyncio
 from collections.abc import AsyncIterable
@@ -22,7 +22,7 @@ from ledger.domain.permit import State
 from projections.due import ReadyCustomer
 
 _MOST_INVOICES = 100
-"""Invoices that one mail may name, as in a request for a permit."""
+"""The maximum number of invoices that one mail may name, as in a request for a permit."""
 
 
 async def claim_permits(
@@ -32,7 +32,7 @@ async def claim_permits(
     limit: int,
     idempotency: Idempotency | None,
 ) -> Answer:
-    """A permit for up to `limit` customers who can be mailed now; the guards have the last word."""
+    """Ask for one permit for each of up to `limit` ready customers; the guards decide each."""
     async with (
         parts.claimed.one_of_few() as claim,
         aclosing(ready_slices(parts, claim, stage, limit)) as slices,
@@ -51,7 +51,7 @@ async def claim_permits(
 
 @dataclass(slots=True)
 class _Asked:
-    """A slice in the engine's queue."""
+    """A slice of requests in the engine's queue."""
 
     customers: list[ReadyCustomer]
     futures: "list[asyncio.Future[Answer]]"
@@ -64,10 +64,11 @@ async def _ask_in_slices(
     slices: AsyncIterable[list[ReadyCustomer]],
     stage: str | None,
 ) -> list[Answer]:
-    """The answers up to the slice after the first that the store fails in; grants are told.
+    """The answers of all slices; stops after a slice that the store fails in.
 
-    A slice is in the queue before the one before it was answered, so that nobody waits between the
-    two. Raises StoreUnavailable where the store fails before anything was granted.
+    The slice that was queued at that time is still included, so that no grant is left out. Each
+    slice is queued before the previous one is answered, so that the engine is never idle between
+    them. Raises StoreUnavailable where the store fails before anything was granted.
     """
     answers: list[Answer] = []
     waiting = _Asked([], [])
@@ -93,7 +94,7 @@ async def _ask_in_slices(
 
 
 async def _answered(claim: Claim, asked: _Asked) -> list[Answer]:
-    """The answers of a slice, told to the claim."""
+    """Wait for the answers of a slice, and record them in the claim."""
     answers = await answered(asked.futures)
     for customer, answer in zip(asked.customers, answers, strict=True):
         granted_at = answer.position if answer.status == 201 else None
@@ -102,7 +103,7 @@ async def _answered(claim: Claim, asked: _Asked) -> list[Answer]:
 
 
 async def replay_claim(parts: ClaimParts, idempotency: Idempotency) -> Answer | None:
-    """Those permits of the same claim that are still live and unredeemed; None for a new key."""
+    """The permits of the same earlier claim that are live and not redeemed; None for a new key."""
     found = await parts.reader.load(Need(bindings={idempotency.scope}))
     binding = found.bindings.get(idempotency.scope)
     if binding is None or binding.body is None:

@@ -1,4 +1,4 @@
-"""The parts of a process that a claim uses."""
+"""The parts of a process that claims use."""
 
 from dataclasses import dataclass
 
@@ -8,6 +8,6 @@ from api.running.parts import Parts
 
 @dataclass(kw_only=True)
 class ClaimParts(Parts):
-    """The parts of a process, and the customers whom its claims have asked for."""
+    """The parts of a process, and the customers that its claims have taken."""
 
     claimed: ClaimedCustomers

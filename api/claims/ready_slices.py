@@ -1,4 +1,4 @@
-"""Whom a claim asks for: customers who can be mailed now, a slice at a time."""
+"""Selects the customers for a claim: those who can be mailed now, read in slices."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -12,15 +12,15 @@ from ledger.application.ports import Need
 from projections.due import READ_MODELS, ReadyCustomer, ReadyPage, ready
 
 _SLICE = 250
-"""So many customers of a claim are decided together."""
+"""The maximum number of customers in a slice; one slice is decided together."""
 
 
 @dataclass(slots=True)
 class _Search:
-    """What one claim looks for, and whom it has found.
+    """The state of one claim's search.
 
-    `until` is where the log tells of all whom it passed over because another claim had just got a
-    permit for them; None where there was nobody.
+    `until` is the log position of the latest permit among the customers that were left out because
+    another claim had just got a permit for them; None where there were none.
     """
 
     parts: ClaimParts
@@ -35,10 +35,10 @@ class _Search:
 async def ready_slices(
     parts: ClaimParts, claim: Claim, stage: str | None, limit: int
 ) -> AsyncGenerator[list[ReadyCustomer], None]:
-    """Up to `limit` customers with what is due of theirs, each once and none of another claim's.
+    """Yield up to `limit` customers with their due invoices, each once, none of another claim's.
 
-    Where there are too few, the read models are waited for, and those are looked at again for whom
-    another claim had just got a permit: more may be due of theirs.
+    If there are fewer, wait for the read models and search once more: customers whose permits
+    other claims just got may have more due invoices.
     """
     search = _Search(parts, claim, stage, limit, await _caught_up(parts))
     for first in (True, False):
@@ -51,7 +51,7 @@ async def ready_slices(
 
 
 async def _slices(search: _Search) -> AsyncGenerator[list[ReadyCustomer], None]:
-    """Once through what is due. The next slice is read while the one before is decided."""
+    """Read the list of due customers once; the next slice is read while one is decided."""
     page = await _read(search, None)
     while True:
         coming = None
@@ -69,7 +69,7 @@ async def _slices(search: _Search) -> AsyncGenerator[list[ReadyCustomer], None]:
 
 
 async def _read(search: _Search, cursor: str | None) -> ReadyPage:
-    """One claim looks at a time, so that each finds what the ones before it left."""
+    """Read a slice and mark its customers as taken; under a lock, so that claims do not overlap."""
     claimed = search.parts.claimed
     async with claimed.alone():
         claimed.forget(search.parts.projector.passed(READ_MODELS))
@@ -89,15 +89,16 @@ async def _read(search: _Search, cursor: str | None) -> ReadyPage:
     search.found.update(names)
     search.wanted -= len(names)
     if passed_over.until is not None:
-        # Never an earlier one: the latest permit is forgotten last.
+        # Never a lower position than before: the latest permit is forgotten last.
         search.until = passed_over.until
     return page
 
 
 async def _caught_up(parts: ClaimParts) -> datetime:
-    """Wait until the read models tell of all but what claims of this process did; the time (UTC).
+    """Wait for the read models to process the log; returns the ledger's time (UTC).
 
-    What another process has written is waited for, whatever it is.
+    Events at its end that come only from claims of this process are not waited for: those
+    customers are remembered here. Events of other processes are always waited for.
     """
     found = await parts.reader.load(Need())
     position = found.position
@@ -108,5 +109,5 @@ async def _caught_up(parts: ClaimParts) -> datetime:
 
 
 async def _read_models_at(parts: ClaimParts, position: int) -> None:
-    """Wait until the read models are there; where that takes too long, do with what they tell."""
+    """Wait, at most `read_wait` seconds, until the read models have reached the position."""
     await parts.projector.wait_for(position, parts.read_wait, READ_MODELS)

@@ -1,1 +1,1 @@
-"""The command line: one file a group of commands, over the same inner wings as HTTP."""
+"""The command line: one file per group of commands, using the same packages as HTTP."""

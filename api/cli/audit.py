@@ -1,4 +1,4 @@
-"""The command line's audit: verify the log, sign its head, explain a decision, erase addresses."""
+"""The commands `audit` and `erase`: verify the log, sign its head, erase addresses."""
 
 import asyncio
 import getpass
@@ -124,7 +124,7 @@ def erase_command(customer: str, by: str | None) -> None:
 
 
 def _user_name() -> str:
-    """Who runs the command; a container's user may have no name."""
+    """The name of the user who runs the command; in a container it may have none."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -132,7 +132,7 @@ def _user_name() -> str:
 
 
 async def _erase(settings: Settings, conninfo: str, customer: str, by: str) -> Answer:
-    """Decide it as the service would, taking turns with it by the writer lock."""
+    """Run the command through an engine, which shares the writer lock with the service."""
     writer = PostgresWriter(conninfo, witness=Witness(settings.witness_path))
     identity = Identity(settings.secret, settings.policy.message_id_domain)
     engine = Engine(writer, settings.policy, identity)
@@ -188,7 +188,7 @@ def _tell(found: Verification, kept: list[SignedCheckpoint]) -> None:
 
 
 def _read_start(path: Path) -> Checkpoint | None:
-    """How far an earlier run came. Raises BadCheckpoint, OSError."""
+    """The position that an earlier run reached. Raises BadCheckpoint, OSError."""
     if not path.exists():
         return None
     try:

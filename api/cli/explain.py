@@ -1,4 +1,4 @@
-"""The command line's explanation of a decision, for a person to read."""
+"""The command `explain`: prints the explanation of a decision."""
 
 import json
 import uuid

@@ -1,4 +1,4 @@
-"""The command line's API keys: make one, list them, revoke one."""
+"""The commands `keys`: create, list and revoke API keys."""
 
 from typing import Any
 
@@ -106,7 +106,7 @@ def keys_revoke(key_id: str) -> None:
 
 
 def _rules(row: KeyRecord) -> str:
-    """What holds for the mails of a key, in words."""
+    """The rules for a key's mails, in words."""
     rules = [f"redeem {row.redeem}"]
     if row.key_class != "outreach":
         rules.append(row.key_class)

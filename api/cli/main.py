@@ -1,4 +1,4 @@
-"""The command line: serve, demo, keys, due, status, projections, migrate … (contract)."""
+"""The program `send-ledger`: its command groups, and the commands serve, demo, migrate and due."""
 
 import asyncio
 import sys

@@ -2,25 +2,24 @@
 
 import asyncio
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from typing import Any, TextIO
 from zoneinfo import ZoneInfo
 
 import click
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
-from api.cli.session import clear_errors, console, new_table, opened_store
-from api.imports.sends_import import Counts, Import, ImportStopped, Reading
-from api.imports.sends_log import FORMATS, BadLog, Columns, raw_rows
+from api.cli.sends_tables import SHOWN, progress, tell_counts, tell_mails, tell_rows
+from api.cli.session import clear_errors, opened_store
+from api.imports.checking import UnsettledLog, checked
+from api.imports.dates import Dates, check_format
+from api.imports.log_file import LogFile, kept
+from api.imports.profiles.profile import Head, Profile, head_of
+from api.imports.profiles.registry import guessed, profile, profile_names
+from api.imports.rows import BadLog
+from api.imports.sends_import import Counts, Import, ImportStopped, Shown
+from api.imports.sends_log import FORMATS, Columns, Reading, log_rows
 from api.process.serving import prepare
 from api.settings.environment import load_settings
 from ledger.application.ports import StoreUnavailable
@@ -28,7 +27,8 @@ from ledger.domain.policy import PolicyError, check_time_zone
 
 SKIPPED = 3
 """The exit code where rows were skipped because they could not be used."""
-_SHOWN = 20
+UNSETTLED = 4
+"""The exit code where a time can be read in two ways: nothing was taken."""
 _COLUMN_OPTIONS = (
     ("customer", "the customer's id"),
     ("at", "when the mail went out"),
@@ -56,106 +56,144 @@ def _column_options(command: Any) -> Any:
 @sends_group.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @_column_options
-@click.option("--format", "form", type=click.Choice(FORMATS), help="Default: by the file's name.")
+@click.option("--from", "from_", type=click.Choice(profile_names()), help="What wrote the log.")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="Default: by the file itself.")
 @click.option("--source", default="import", show_default=True, help="A name for this log.")
 @click.option("--time-zone", "zone", help="The zone of times without an offset, such as UTC.")
+@click.option(
+    "--date-format",
+    "date_formats",
+    multiple=True,
+    metavar="FORMAT",
+    help="day-first, month-first, excel, or a pattern such as %d.%m.%Y %H:%M (repeatable).",
+)
+@click.option("--year", type=click.IntRange(2000, 2099), help="Of the first line without a year.")
 @click.option("--only", multiple=True, metavar="COLUMN=VALUE", help="Take only such rows.")
 @click.option("--dry-run", is_flag=True, help="Look everything up, and write nothing.")
 @click.option("--errors", type=click.Path(dir_okay=False), help="Write every bad row's line here.")
 @clear_errors
 def sends_import(file: str, **options: Any) -> None:
-    """Take a provider's sent log in: CSV with a header, or JSON lines.
+    """Take a sent log in: a provider's export, a mail server's log, an mbox, or any CSV or JSON.
 
     Its mails use up stages, intents and windows, and count as mails received. Rows that were taken
-    in before are known by their id and change nothing. Exit code 3: rows were skipped.
+    in before are known by their id and change nothing. Exit code 3: rows were skipped; 4: times are
+    not certain, and nothing was taken.
     """
     columns = Columns(
         **{name.replace("-", "_"): options[name.replace("-", "_")] for name, _ in _COLUMN_OPTIONS}
     )
-    if columns.at is None or (columns.customer is None and columns.address is None):
-        raise click.UsageError("name at least --at, and --customer or --address")
-    reading = Reading(columns, options["source"], _zone(options["zone"]), _only(options["only"]))
-    form = options["form"] or _format_of(file)
+    dates = Dates(_zone(options["zone"]), _formats(options["date_formats"]), options["year"])
+    reading = Reading(columns, options["source"], dates, _only(options["only"]))
     with ExitStack() as stack:
         errors = options["errors"]
         listed = stack.enter_context(open(errors, "w", encoding="utf-8")) if errors else None
-        stream = sys.stdin.buffer if file == "-" else stack.enter_context(open(file, "rb"))
-        size = None if file == "-" else Path(file).stat().st_size
-        counts, shown = _run(stream, size, form, reading, listed, options["dry_run"])
-    _tell(counts, shown, reading, options["dry_run"])
+        try:
+            raw = kept(sys.stdin.buffer) if file == "-" else open(file, "rb")  # noqa: SIM115
+            log = LogFile(stack.enter_context(closing(raw)))
+            head = head_of(log.head())
+        except BadLog as error:
+            raise click.ClickException(str(error)) from error
+        reading = replace(reading, profile=_profile(options["from_"], head, columns))
+        form = options["form"] or _form(file, head, reading)
+        run = _Run(log, form, reading, listed, options["dry_run"])
+        counts = run.counts()
+    tell_mails(run.mails)
+    tell_counts(counts, reading, options["dry_run"])
+    tell_rows(run.shown, counts.bad)
     if counts.bad:
         sys.exit(SKIPPED)
 
 
-def _run(
-    stream: BinaryIO,
-    size: int | None,
-    form: str,
-    reading: Reading,
-    listed: TextIO | None,
-    dry_run: bool,
-) -> tuple[Counts, list[str]]:
-    """What became of the rows, and the first bad ones in words."""
-    settings = load_settings()
-    shown: list[str] = []
+@dataclass
+class _Run:
+    """One import, and the first of its rows for a person to see."""
 
-    def on_bad(line: int, why: str) -> None:
-        if len(shown) < _SHOWN:
-            shown.append(f"line {line}: {why}")
-        if listed is not None:
-            listed.write(f"{line}\t{why}\n")
+    log: LogFile
+    form: str
+    reading: Reading
+    listed: TextIO | None
+    dry_run: bool
+    shown: list[str] = field(default_factory=list)
+    mails: list[Shown] = field(default_factory=list)
 
-    with opened_store(settings, migrated=False) as conninfo, _progress() as progress:
-        prepare(settings, conninfo, None)
-        task = progress.add_task("reading" if dry_run else "importing", total=size, rows=0)
-
-        def on_rows(rows: int) -> None:
-            done = stream.tell() if size is not None else None
-            progress.update(task, completed=done, rows=rows)
-
-        work = Import(settings, conninfo, reading, on_bad, on_rows, dry_run)
+    def counts(self) -> Counts:
+        """What became of the rows. Exits where it cannot go on, or must not."""
+        settings = load_settings()
         try:
-            return asyncio.run(work.run(raw_rows(stream, form, reading.columns))), shown
+            with opened_store(settings, migrated=False) as conninfo:
+                prepare(settings, conninfo, None)
+                self._check()
+                return self._take(settings, conninfo)
+        except UnsettledLog as error:
+            tell_rows(self.shown, error.rows)
+            click.echo(str(error), err=True)
+            sys.exit(UNSETTLED)
         except (BadLog, ImportStopped, StoreUnavailable) as error:
             raise click.ClickException(str(error)) from error
 
+    def _check(self) -> None:
+        """Read the log once without taking anything."""
+        with progress() as bar, self.log.opened() as stream:
+            task = bar.add_task("checking", total=self.log.size, rows=0)
 
-def _progress() -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[rows]:,} rows"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-    )
+            def on_rows(rows: int) -> None:
+                bar.update(task, completed=self.log.position, rows=rows)
+
+            rows = log_rows(stream, self.form, self.reading)
+            failed = checked(rows, self.reading, self._on_bad, on_rows)
+        self.reading = replace(self.reading, failed=failed)
+
+    def _take(self, settings: Any, conninfo: str) -> Counts:
+        with progress() as bar, self.log.opened() as stream:
+            what = "reading" if self.dry_run else "importing"
+            task = bar.add_task(what, total=self.log.size, rows=0)
+
+            def on_rows(rows: int) -> None:
+                bar.update(task, completed=self.log.position, rows=rows)
+
+            work = Import(
+                settings,
+                conninfo,
+                self.reading,
+                self._on_bad,
+                on_rows,
+                self.dry_run,
+                self._on_shown,
+            )
+            return asyncio.run(work.run(log_rows(stream, self.form, self.reading)))
+
+    def _on_bad(self, line: int, why: str) -> None:
+        if len(self.shown) < SHOWN:
+            self.shown.append(f"line {line}: {why}")
+        if self.listed is not None:
+            self.listed.write(f"{line}\t{why}\n")
+
+    def _on_shown(self, mail: Shown) -> None:
+        if len(self.mails) < SHOWN:
+            self.mails.append(mail)
 
 
-def _tell(counts: Counts, shown: list[str], reading: Reading, dry_run: bool) -> None:
-    table = new_table("rows", "" if not dry_run else "nothing was written")
-    for label, number in (
-        ("read", counts.rows),
-        ("mails past the ledger", counts.observed),
-        ("mails of the ledger's own permits", counts.settled),
-        ("known already", counts.duplicate),
-        ("left out by --only", counts.left_out),
-        ("skipped, they cannot be used", counts.bad),
-    ):
-        table.add_row(label, f"{number:,}")
-    console.print(table)
-    if counts.duplicate and reading.columns.id is None:
-        click.echo("rows that are the same in every column are one mail: name --id if there is one")
-    for line in shown:
-        click.echo(line, err=True)
-    if counts.bad > len(shown):
-        click.echo(f"and {counts.bad - len(shown):,} more; --errors FILE lists all", err=True)
+def _profile(name: str | None, head: Head, columns: Columns) -> Profile | None:
+    """The profile that is named, or that certainly fits. Raises click.UsageError."""
+    if name is not None:
+        return profile(name)
+    found = guessed(head)
+    if found is not None:
+        click.echo(f"taken for a log of {found.name}; --from names another", err=True)
+    elif columns.at is None or (columns.customer is None and columns.address is None):
+        raise click.UsageError(
+            "it is not certain what wrote the log: say --from, or name at least --at, and "
+            "--customer or --address"
+        )
+    return found
 
 
-def _format_of(file: str) -> str:
-    """The format that the file's name tells. Raises click.UsageError."""
-    endings = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl"}
-    found = endings.get(Path(file).suffix.lower())
+def _form(file: str, head: Head, reading: Reading) -> str:
+    """CSV or JSON, by what the file begins with, else by its name. Raises click.UsageError."""
+    if head.kind in FORMATS or reading.profile is not None:
+        return head.kind
+    endings = {".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+    found = endings.get(Path(file.removesuffix(".gz")).suffix.lower())
     if found is None:
         raise click.UsageError("name the --format, csv or jsonl")
     return found
@@ -173,3 +211,10 @@ def _only(pairs: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     if any(not column or not equals for column, equals, _ in split):
         raise click.BadParameter("it is written COLUMN=VALUE", param_hint="--only")
     return tuple((column, value) for column, _, value in split)
+
+
+def _formats(texts: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        return tuple(check_format(text) for text in texts)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--date-format") from None

@@ -1,4 +1,4 @@
-"""What every command of the command line shares: the database it opens, clear errors, tables."""
+"""Shared by all commands: opening the database, error messages, tables, times."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -41,7 +41,7 @@ _OTHER_TABLES = (UndefinedTable, UndefinedColumn, UndefinedFunction)
 
 
 def clear_errors(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Say what is wrong in one line, without a traceback, for errors that an operator can mend."""
+    """Print errors that an operator can fix as one line, without a traceback."""
 
     @wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -61,10 +61,11 @@ def clear_errors(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def opened_store(settings: Settings, *, migrated: bool = True) -> Iterator[str]:
-    """The database for a command: the one named, a running embedded one, or a fresh start of it.
+    """The conninfo for a command: the configured database, or the embedded one, started if needed.
 
-    Where it must be `migrated`, raises MigrationError for one that is not of this version, and
-    EmbeddedPostgresError for a folder without one: a misspelt folder is no new ledger.
+    With `migrated`, raises MigrationError for a database of another version, and
+    EmbeddedPostgresError for a folder without a database: a misspelt folder must not become a new
+    ledger.
     """
     if settings.database_url is not None:
         if migrated:
@@ -86,7 +87,7 @@ def opened_store(settings: Settings, *, migrated: bool = True) -> Iterator[str]:
 
 
 def with_connection(work: Callable[[AsyncConnection[Any]], Any]) -> Any:
-    """The result of `work` over a connection of its own to the ledger's database."""
+    """Run `work` with a new connection to the ledger's database; returns its result."""
 
     async def run(conninfo: str) -> Any:
         connection = await AsyncConnection.connect(
@@ -102,7 +103,7 @@ def with_connection(work: Callable[[AsyncConnection[Any]], Any]) -> Any:
 def instant(
     context: click.Context, parameter: click.Parameter, text: str | None
 ) -> datetime | None:
-    """A time of the command line. Raises click.BadParameter for one without an offset."""
+    """Parse a time argument. Raises click.BadParameter for one without an offset."""
     if text is None:
         return None
     try:
@@ -123,7 +124,7 @@ def new_table(*columns: str) -> Table:
 
 
 def print_table(table: Table, nothing: str) -> None:
-    """The table, or in words that it has no rows."""
+    """Print the table, or the text `nothing` if it has no rows."""
     if table.row_count:
         console.print(table)
     else:

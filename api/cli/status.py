@@ -1,4 +1,4 @@
-"""The command line's glance at a ledger: may it send, what waits for somebody, the read models."""
+"""The command `status`: whether mails may be sent, what needs attention, the read models."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def status_command() -> None:
 
 
 def _switches(control: Control | None) -> list[str]:
-    """What stops mails now, and since when; a pause names who called it and why."""
+    """What stops mails now and since when; for a pause also who started it and why."""
     stopped = []
     if control is not None and control.recovery_since is not None:
         stopped.append(f"RECOVERY MODE since {shown(control.recovery_since)}")

@@ -1,4 +1,4 @@
-"""The command line's webhooks: what could not be used, and taking it again after a fix."""
+"""The commands `webhooks`: list, replay and dismiss rejected webhook bodies."""
 
 import asyncio
 from collections.abc import Sequence
@@ -106,7 +106,7 @@ async def _replay(
     provider: str | None,
     kind: str | None,
 ) -> tuple[int, int]:
-    """How many could be used now, and how many could not."""
+    """Replay bodies; returns how many were accepted now, and how many were not."""
     context = build_context(settings, conninfo, False, Supervisor())
     await context.connections.open()
     await context.engine.start()

@@ -1,1 +1,1 @@
-"""What callers write and hear, whatever the way in: shapes, their commands, problem documents."""
+"""Request and response schemas, their translation to commands, and problem documents."""

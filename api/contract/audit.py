@@ -1,12 +1,12 @@
-"""What an audit answers: verifications of the log, and erasures."""
+"""Schemas of verifications of the log, and of erasures."""
 
 from api.contract.fields import Body, Metadata, Name
 
 
 class VerifyAnswer(Body):
-    """How far the log was checked, and where it is not what was written.
+    """How far the log was checked, and the first bad position if there is one.
 
-    `next` is the `from` of the following call, null at the log's end and where something is wrong.
+    `next` is the `from` of the next call, null at the log's end and after a bad position.
     """
 
     ok: bool
@@ -21,14 +21,14 @@ class VerifyAnswer(Body):
 
 
 class EraseRequest(Body):
-    """Who has the addresses removed, if not the key."""
+    """Who requests the erasure (default: the key's name)."""
 
     by: Name | None = None
     metadata: Metadata | None = None
 
 
 class EraseAnswer(Body):
-    """The addresses of these customers are gone: the one named, and the ids merged into it."""
+    """The customers whose addresses were removed: the one named, and the ids merged into it."""
 
     customer_id: str
     customers: list[str]

@@ -1,4 +1,4 @@
-"""CloudEvents as facts: one event to the command's fact, or to why it is rejected (contract)."""
+"""Converts a CloudEvent to a fact, or to the reason of its rejection (contract)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from ledger.application.facts.fact import Fact
 
 
 def fact_from(translator: Translator, event: Mapping[str, Any]) -> Fact | str:
-    """The fact of a CloudEvent, or why it is rejected, without values of the event."""
+    """The fact of a CloudEvent, or the reason of its rejection, without values of the event."""
     try:
         envelope = CloudEvent.model_validate(event)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""A decision with its explanation, as it is answered (contract: People)."""
+"""Schemas of a decision with its explanation (contract: People)."""
 
 from typing import Any, Literal
 
@@ -6,9 +6,9 @@ from api.contract.fields import Body, Instant
 
 
 class GuardVerdict(Body):
-    """What one guard said; `about` is the send key that it judged, null for the mail as a whole.
+    """The verdict of one guard; `about` is the send key that it judged, null for the whole mail.
 
-    `denies_when` is its rule. A guard behind one that denied was not judged.
+    `denies_when` is its rule. Guards after one that denied were not evaluated.
     """
 
     guard: str
@@ -21,9 +21,9 @@ class GuardVerdict(Body):
 
 
 class Explained(Body):
-    """The guards judged once more over the log up to `position`, by the policy then.
+    """The guards, evaluated again on the log up to `position` with the policy of that time.
 
-    `reproduced`: they come to the answer that was given. `state` is what they looked at: the
+    `reproduced`: the result is the answer that was given. `state` is the guards' input: the
     switches, the customer, the invoices, the thread and, for a redeem, the permit.
     """
 
@@ -34,7 +34,7 @@ class Explained(Body):
 
 
 class DecisionDetail(Body):
-    """One answer: who asked for what, what they heard, and why; `code` null is a yes."""
+    """One decision: who asked for what, the answer, and why; a null `code` is a yes."""
 
     decision_id: str
     decided_at: Instant

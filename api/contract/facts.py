@@ -1,4 +1,4 @@
-"""Facts as requests carry them: the invoice snapshot and the data of each CloudEvent type."""
+"""Schemas of facts: the invoice snapshot and the data of each CloudEvent type."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -26,7 +26,7 @@ InvoiceStatus = Literal["draft", "open", "paid", "void", "uncollectible"]
 
 
 class InvoiceSnapshot(Body):
-    """What the billing system says of an invoice now. Left out: unchanged; null: cleared.
+    """An invoice's state in the billing system. A missing field is unchanged; null clears it.
 
     An `amount_remaining` below zero says that too much was paid. `precision` is `second` where
     the source counts whole seconds, so that all that happened in the second of `observed_at` is in
@@ -74,7 +74,7 @@ class PaymentData(Body):
 
 
 class CreditData(Body):
-    """`invoice.credit`: a negative amount takes a credit back."""
+    """`invoice.credit`: a negative amount reverses a credit."""
 
     invoice_id: Id
     credit_id: Id
@@ -83,7 +83,7 @@ class CreditData(Body):
 
 
 class PaymentFailedData(Body):
-    """`invoice.payment_failed`: noted, no balance changes."""
+    """`invoice.payment_failed`: recorded; no balance changes."""
 
     invoice_id: Id
     event_id: Id
@@ -93,7 +93,7 @@ class PaymentFailedData(Body):
 
 
 class RefundData(Body):
-    """`invoice.refund_noted`: noted, no balance changes."""
+    """`invoice.refund_noted`: recorded; no balance changes."""
 
     refund_id: Id
     invoice_id: Id | None = None
@@ -132,7 +132,7 @@ class CustomerObservedData(Body):
 
 
 class CustomerHoldData(Body):
-    """`customer.hold` and `customer.unhold`; without kinds for all of them."""
+    """`customer.hold` and `customer.unhold`; without `kinds` for all kinds of mail."""
 
     customer_id: CustomerId
     reason: Reason
@@ -163,9 +163,10 @@ _HeaderText = Annotated[str, StringConstraints(max_length=2000)]
 
 
 class ThreadMessageData(Body):
-    """`thread.message`; headers and return path tell machines from people.
+    """`thread.message`; headers and return path show whether a machine or a person wrote it.
 
-    A `customer_id` says whose address the correspondent has: `from` if inbound, `to` if outbound.
+    `customer_id` names the owner of the correspondent's address: of `from` in an inbound message,
+    of `to` in an outbound one.
     """
 
     thread_id: Id
@@ -182,9 +183,9 @@ class ThreadMessageData(Body):
 
 
 class SendObservedData(Body):
-    """`send.observed`: a mail that went out without a permit.
+    """`send.observed`: a mail that was sent without a permit.
 
-    An invoice without a stage uses up the highest stage that was reached when the mail went out.
+    For an invoice without a stage, the highest stage reached at the time of the mail is used up.
     """
 
     customer_id: CustomerId
@@ -205,9 +206,9 @@ class SendObservedData(Body):
 
 
 class DeliveryData(Body):
-    """`delivery`: a provider's word on a mail.
+    """`delivery`: a provider's report on a mail.
 
-    It speaks of the `recipient` that it names, else of the address that the permit was granted to.
+    It applies to the `recipient` that it names, else to the address that the permit was granted to.
     """
 
     provider: Id
@@ -248,7 +249,7 @@ FACT_DATA: dict[str, type[Body]] = {
 
 
 class CloudEvent(Body):
-    """The envelope of a fact (CloudEvents 1.0); extension attributes are taken and unused."""
+    """The envelope of a fact (CloudEvents 1.0); extension attributes are accepted and ignored."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -260,14 +261,14 @@ class CloudEvent(Body):
 
 
 class FactsRequest(Body):
-    """Up to 1000 facts; a bad one does not stop the others."""
+    """Up to 1000 facts; an invalid one does not stop the others."""
 
     facts: Annotated[list[Any], Field(max_length=1000)]
     metadata: Metadata | None = None
 
 
 class FactResult(Body):
-    """What became of one fact."""
+    """The result of one fact."""
 
     id: str | None
     result: Literal["applied", "duplicate", "stale", "ignored", "rejected"]
@@ -282,7 +283,7 @@ class FactsAnswer(Body):
 
 
 class StageState(Body):
-    """A stage of the ladder as it stands on an invoice."""
+    """The state of one reminder stage of an invoice."""
 
     stage: str
     cycle: int
@@ -292,14 +293,14 @@ class StageState(Body):
 
 
 class HoldState(Body):
-    """A hold that binds now."""
+    """A hold in force."""
 
     reason: str
     until: Instant | None = None
 
 
 class InvoiceState(Body):
-    """An invoice as the ledger knows it."""
+    """The state of an invoice in the ledger."""
 
     invoice_id: str
     customer_id: str | None = None

@@ -1,4 +1,4 @@
-"""The kinds of field that requests are made of, each with its bounds (contract: Rules)."""
+"""The field types of requests, each with its limits (contract: Rules)."""
 
 import re
 from datetime import UTC, date, datetime
@@ -36,9 +36,9 @@ class Body(BaseModel):
     """A request body: unknown fields are refused."""
 
     NOT_COMPARED: ClassVar[set[str]] = {"metadata"}
-    """Fields that do not make it another request under one Idempotency-Key (contract)."""
+    """Fields that the fingerprint of a request with an Idempotency-Key leaves out (contract)."""
     LEFT_OUT_IS_NULL: ClassVar[bool] = True
-    """Does a field that is left out mean the same as null?"""
+    """True where a missing field means the same as null."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, regex_engine="rust-regex")
 
@@ -109,15 +109,15 @@ Text = Annotated[
     StringConstraints(min_length=1, max_length=2000, pattern=_PRINTABLE),
     AfterValidator(without_addresses),
 ]
-"""A reason or title for people to read; what looks like an address is taken out (design D18)."""
+"""A reason or title for people to read; anything like an address is removed (design D18)."""
 Reason = Annotated[Id, AfterValidator(without_addresses)]
-"""The short reason of a hold, by which it is lifted again."""
+"""The short reason of a hold; lifting it needs the same reason."""
 Name = Annotated[Id, AfterValidator(name_alone)]
 """Who did something: a person's name."""
 Instant = Annotated[
     AwareDatetime, BeforeValidator(_rfc3339), AfterValidator(_sane_year), AfterValidator(_utc)
 ]
-"""A time: RFC 3339 with an offset; it is taken to UTC, so that equal times look equal."""
+"""A time: RFC 3339 with an offset; converted to UTC, so that equal times are written equally."""
 Day = Annotated[date, BeforeValidator(_iso_date), AfterValidator(_sane_year)]
 """A calendar date, YYYY-MM-DD."""
 Currency = Annotated[str, AfterValidator(_currency)]
@@ -133,7 +133,7 @@ Email = Annotated[
 Amount = Annotated[StrictInt, Field(ge=0, le=LARGEST_AMOUNT)]
 """Money in whole minor units."""
 SignedAmount = Annotated[StrictInt, Field(ge=-LARGEST_AMOUNT, le=LARGEST_AMOUNT)]
-"""Money in whole minor units, either way."""
+"""Money in whole minor units, positive or negative."""
 Whole = Annotated[StrictInt, Field(ge=0, le=2**31 - 1)]
 """A count."""
 Flag = StrictBool
@@ -144,7 +144,7 @@ Metadata = Annotated[
     ],
     Field(max_length=20),
 ]
-"""Trace ids and the like: kept, and mean nothing."""
+"""Metadata such as trace ids: stored, without an effect on the decision."""
 Kind = Literal[
     "reminder",
     "payment_failed",

@@ -1,13 +1,13 @@
-"""What people write into requests, without addresses: they belong in `contacts` alone (D18)."""
+"""Removes addresses from people's text in requests: only `contacts` may contain them (D18)."""
 
 from typing import Any
 
 ADDRESS = "[address]"
-"""What stands in a text in the place of an address."""
+"""The replacement for an address in a text."""
 
 
 def without_addresses(value: Any) -> Any:
-    """JSON without what looks like an address: for texts that people wrote into a request."""
+    """Replace everything like an address in JSON: for texts that people wrote in a request."""
     if isinstance(value, str):
         return " ".join(ADDRESS if "@" in word else word for word in value.split(" "))
     if isinstance(value, dict):
@@ -18,6 +18,6 @@ def without_addresses(value: Any) -> Any:
 
 
 def name_alone(text: str) -> str:
-    """Who a person is: of an address only the part before the `@`, which colleagues know."""
+    """A person's name; of an address only the part before the `@`, which colleagues recognise."""
     words = (word.partition("@")[0] or ADDRESS if "@" in word else word for word in text.split(" "))
     return " ".join(words)

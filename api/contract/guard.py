@@ -1,16 +1,16 @@
-"""Guard checks as requests and answers carry them (contract: People)."""
+"""Schemas of guard checks (contract: People)."""
 
 from api.contract.fields import Body, Instant, Metadata
 
 
 class GuardCheckRequest(Body):
-    """Run a guard check; there is nothing to choose."""
+    """Run a guard check; it has no options."""
 
     metadata: Metadata | None = None
 
 
 class ProbeResult(Body):
-    """One probe, whether it passed, and what it saw."""
+    """One probe, whether it passed, and what it observed."""
 
     name: str
     passed: bool
@@ -18,7 +18,7 @@ class ProbeResult(Body):
 
 
 class GuardCheckAnswer(Body):
-    """A guard check that ended: it passed where every probe did. `id` is what a resume names."""
+    """A finished guard check: it passed if every probe passed. A resume names its `id`."""
 
     id: str
     started_at: Instant

@@ -1,4 +1,4 @@
-"""Incidents as requests and answers carry them (contract: People)."""
+"""Schemas of incidents (contract: People)."""
 
 from typing import Annotated, Any, Literal
 
@@ -8,7 +8,7 @@ from api.contract.fields import Body, Instant, Metadata, Name, Text
 
 
 class IncidentRequest(Body):
-    """An incident, and the window of time in which it happened: half-open, [from, to)."""
+    """An incident and its time window: half-open, [from, to)."""
 
     title: Text
     from_: Annotated[Instant, Field(alias="from")]
@@ -25,14 +25,14 @@ class IncidentRequest(Body):
 
 
 class CloseRequest(Body):
-    """Who closes it; a closed incident takes no further apologies."""
+    """Who closes the incident; a closed incident allows no further apologies."""
 
     by: Name | None = None
     metadata: Metadata | None = None
 
 
 class Incident(Body):
-    """An incident that a human declared."""
+    """An incident that a person declared."""
 
     incident_id: str
     title: str
@@ -47,7 +47,7 @@ class Incident(Body):
 
 
 class IncidentState(Incident):
-    """An incident and how many of its apologies are in which state."""
+    """An incident and the number of its apologies in each state."""
 
     apologies: dict[str, int]
     position: str
@@ -61,7 +61,7 @@ class IncidentList(Body):
 
 
 class PermitMade(Body):
-    """A permit that an affected customer's mail was sent under."""
+    """A permit for a mail to an affected customer."""
 
     permit_id: str
     kind: str
@@ -71,7 +71,7 @@ class PermitMade(Body):
 
 
 class DecisionMade(Body):
-    """An answer that the ledger gave about an affected customer."""
+    """A decision of the ledger about an affected customer."""
 
     decision_id: str
     decided_at: Instant
@@ -82,7 +82,7 @@ class DecisionMade(Body):
 
 
 class ApologyMade(Body):
-    """The apology to a customer: its permit and what became of it."""
+    """The apology to a customer: its permit and the permit's state."""
 
     permit_id: str
     state: str
@@ -93,9 +93,9 @@ class ApologyMade(Body):
 class AffectedCustomer(Body):
     """A customer who got more mails within the window than the policy allows.
 
-    `observed` of the `mails` went out past the ledger; `most_in_24h` is the largest number within
-    24 hours; `over_at` the first mail that was one too many. `permits` and `decisions` hold the
-    first 100 of the window, the counts say how many there are.
+    `observed` of the `mails` were sent without the ledger; `most_in_24h` is the highest number in
+    24 hours; `over_at` is the time of the first mail above the limit. `permits` and `decisions`
+    have the first 100 of the window; the counts are the totals.
     """
 
     customer_id: str
@@ -113,14 +113,14 @@ class AffectedCustomer(Body):
 
 
 class AffectedList(Body):
-    """Affected customers, those who got most first."""
+    """Affected customers, those with most mails first."""
 
     items: list[AffectedCustomer]
     next: str | None
 
 
 class ReportBody(Body):
-    """The report of an incident as JSON: what the Markdown and HTML forms say in words."""
+    """The report of an incident as JSON, with the content of the Markdown and HTML formats."""
 
     incident: Incident
     generated_at: Instant

@@ -1,4 +1,4 @@
-"""The journal as it is answered: decisions, events, alerts, read models and keys, page by page."""
+"""Schemas of the journal: pages of decisions, events, alerts, read models and keys."""
 
 from typing import Annotated, Any, Literal
 
@@ -8,7 +8,7 @@ from api.contract.fields import Body, Instant, Scope
 
 
 class DecisionRow(Body):
-    """One answer in the decision log; `code` null is a yes."""
+    """One decision of the decision log; a null `code` is a yes."""
 
     decision_id: str
     decided_at: Instant
@@ -33,7 +33,7 @@ class DecisionList(Body):
 
 
 class EventRow(Body):
-    """One event of the log, as it is stored."""
+    """One event as the log stores it."""
 
     position: str
     aggregate_id: str
@@ -45,14 +45,14 @@ class EventRow(Body):
 
 
 class EventList(Body):
-    """Events in the order of the log."""
+    """Events in log order."""
 
     items: list[EventRow]
     next: str | None
 
 
 class AlertItem(Body):
-    """An alert, and what became of its page."""
+    """An alert, and the delivery state of its page."""
 
     alert_id: int
     kind: str
@@ -78,7 +78,7 @@ class AlertPage(Body):
 
 
 class Acknowledged(Body):
-    """An alert that a human has seen."""
+    """An acknowledged alert."""
 
     alert_id: int
     acked: bool
@@ -114,7 +114,7 @@ class RebuildStarted(Body):
 
 
 class KeyItem(Body):
-    """A key as it is listed: everything but its secret."""
+    """A key as a list shows it: everything but its secret."""
 
     key_id: str
     name: str
@@ -127,7 +127,7 @@ class KeyItem(Body):
 
 
 class KeyList(Body):
-    """Keys in the order of their ids, revoked ones too."""
+    """Keys ordered by id, revoked ones included."""
 
     items: list[KeyItem]
     next: str | None

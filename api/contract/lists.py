@@ -1,4 +1,4 @@
-"""Pages of lists: `items`, and the cursor of the next page or null."""
+"""Schemas of list pages: `items`, and the cursor of the next page or null."""
 
 from api.contract.fields import Body, Instant
 from api.contract.permits import Permit
@@ -23,7 +23,7 @@ class DueInvoice(Body):
 
 
 class DueWithheld(Body):
-    """Why a customer cannot be mailed now, and until when, where that is known."""
+    """Why a customer cannot be mailed now, and until when if that is known."""
 
     code: str
     available_at: Instant | None
@@ -39,7 +39,7 @@ class DueCustomer(Body):
 
 
 class DueList(Body):
-    """What is newly due, as of a position of the log."""
+    """Newly due invoices by customer, as of a position of the log."""
 
     items: list[DueCustomer]
     next: str | None

@@ -1,4 +1,4 @@
-"""What people ask and see: customers, breakers, pauses, keys, incidents."""
+"""Schemas of requests and responses for people: customers, breakers, pauses, keys, the clock."""
 
 from typing import Annotated, Literal
 
@@ -20,7 +20,7 @@ from api.contract.fields import (
 
 
 class BreakerReset(Body):
-    """Why the breaker may close, and who says so."""
+    """Why the breaker may be closed, and who decided it."""
 
     reason: Text
     by: Name | None = None
@@ -28,16 +28,17 @@ class BreakerReset(Body):
 
 
 class ReleaseRequest(BreakerReset):
-    """Why an address may be mailed again, and who says so.
+    """Why the addresses may be mailed again, and who decided it.
 
-    `address` names one that mail of theirs went to, such as a copy's; without it: all of theirs.
+    `address` names a single address, such as that of a copy; without it all addresses of the
+    customer are released.
     """
 
     address: Email | None = None
 
 
 class BreakersReset(BreakerReset):
-    """Close many breakers: those of the customers named, or all that are open."""
+    """Close several breakers: those of the named customers, or all open ones."""
 
     customer_ids: Annotated[list[CustomerId], Field(min_length=1, max_length=1000)] | None = None
     all: Literal[True] | None = None
@@ -50,7 +51,7 @@ class BreakersReset(BreakerReset):
 
 
 class BreakerState(Body):
-    """A customer's breaker: which mail it stops while it is open, since when and why."""
+    """A customer's breaker: which mails it denies while open, since when and why."""
 
     state: Literal["closed", "open"]
     scope: Literal["outreach", "all"] | None
@@ -67,7 +68,7 @@ class WindowState(Body):
 
 
 class OwedState(Body):
-    """What is owed in one currency, in minor units."""
+    """The amount owed in one currency, in minor units."""
 
     currency: str
     amount: int
@@ -95,7 +96,7 @@ class AddressHoldState(HoldState):
 
 
 class CustomerState(Body):
-    """A customer as the ledger knows them."""
+    """The state of a customer in the ledger."""
 
     customer_id: str
     addresses: list[str]
@@ -122,7 +123,7 @@ PauseScope = Annotated[
 
 
 class PauseRequest(Body):
-    """What to stop, and why."""
+    """Which scope to pause, and why."""
 
     scope: PauseScope
     reason: Text
@@ -131,9 +132,10 @@ class PauseRequest(Body):
 
 
 class ResumeRequest(Body):
-    """What may go on, why, who says so, and the guard check that proves it.
+    """Which scope to resume, why, who decided it, and the guard check that allows it.
 
-    Without a check that passed since the pause the answer is 409 `guard_not_proven`, named or not.
+    Unless a check passed since the pause, the answer is 409 `guard_not_proven`, whether or not the
+    request names one.
     """
 
     scope: PauseScope | Literal["recovery"]
@@ -144,7 +146,7 @@ class ResumeRequest(Body):
 
 
 class TestClockRequest(Body):
-    """The time that the test clock shows from now on."""
+    """The new time of the test clock."""
 
     __test__ = False
     now: Instant
@@ -152,7 +154,7 @@ class TestClockRequest(Body):
 
 
 class KeyRequest(Body):
-    """A key to make."""
+    """The key to create."""
 
     name: Id
     scopes: Annotated[list[Scope], Field(min_length=1, max_length=5)]
@@ -163,7 +165,7 @@ class KeyRequest(Body):
 
 
 class NewKey(Body):
-    """A key that was made; `key` is shown this once."""
+    """A new key; `key`, its secret, is shown only once."""
 
     key_id: str
     key: str | None
@@ -176,13 +178,13 @@ class NewKey(Body):
 
 
 class RebuildRequest(Body):
-    """Nothing but trace ids: the path names the read model."""
+    """Only metadata such as trace ids: the path names the read model."""
 
     metadata: Metadata | None = None
 
 
 class AckRequest(Body):
-    """Who has seen the page."""
+    """Who acknowledges the alert."""
 
     by: Name | None = None
     metadata: Metadata | None = None

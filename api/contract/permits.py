@@ -1,4 +1,4 @@
-"""Permits as requests and answers carry them (contract: Permits)."""
+"""Schemas of permits: requests, responses, batches, claims and leases (contract: Permits)."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
@@ -25,21 +25,21 @@ from api.contract.fields import (
 
 
 class ExpectedState(Body):
-    """What the sender believes of an invoice."""
+    """The state that the sender expects an invoice to have."""
 
     cycle: Whole | None = None
     amount_remaining: Amount | None = None
 
 
 class JobLease(Body):
-    """The lease under which a permit is asked for."""
+    """The job lease that a request for a permit names."""
 
     name: Id
     token: Whole
 
 
 class OverrideRequest(Body):
-    """A human's deliberate repeat; needs the scope `operate`."""
+    """A deliberate repeat, decided by a person; needs the scope `operate`."""
 
     action_id: Id
     by: Name
@@ -47,7 +47,7 @@ class OverrideRequest(Body):
 
 
 class Asked(Body):
-    """What every request for a permit may hold."""
+    """The fields of every request for a permit."""
 
     NOT_COMPARED: ClassVar[set[str]] = {"metadata", "facts", "message", "expected", "job"}
 
@@ -57,16 +57,16 @@ class Asked(Body):
     metadata: Metadata | None = None
 
     def riding_snapshots(self) -> Mapping[str, InvoiceSnapshot]:
-        """Snapshots of invoices that ride along, by the invoices' ids."""
+        """The embedded invoice snapshots, by invoice id."""
         return {}
 
     def riding_message(self) -> ThreadMessageData | None:
-        """The message that rides along."""
+        """The embedded message."""
         return None
 
 
 class _AboutInvoices(Asked):
-    """What requests about invoices may hold: snapshots that ride along."""
+    """The additional fields of requests about invoices: embedded snapshots."""
 
     facts: Annotated[dict[Id, InvoiceSnapshot], Field(max_length=100)] | None = None
 
@@ -110,7 +110,7 @@ class PaymentFailedRequest(_AboutInvoices):
 
 
 class ReplyRequest(Asked):
-    """The answer to an inbound message, which may ride along."""
+    """A reply to an inbound message, which the request may embed as a fact."""
 
     kind: Literal["reply"]
     thread_id: Id
@@ -125,9 +125,9 @@ class ReplyRequest(Asked):
 
 
 class NotificationRequest(Asked):
-    """A notice about one event of the business.
+    """A notice about one business event.
 
-    Named together, `to` is an address of `customer_id`: mails to either count in one window.
+    If both are given, `to` is an address of `customer_id`: mails to either count in one window.
     """
 
     kind: Literal["notification"]
@@ -148,7 +148,7 @@ class NotificationRequest(Asked):
 class DigestRequest(Asked):
     """The digest of an inbox for one day.
 
-    Named together, `to` is an address of `customer_id`: mails to either count in one window.
+    If both are given, `to` is an address of `customer_id`: mails to either count in one window.
     """
 
     kind: Literal["digest"]
@@ -168,8 +168,8 @@ class DigestRequest(Asked):
 class FollowUpRequest(Asked):
     """A numbered follow-up in a thread.
 
-    A new thread needs a `customer_id` or `to`; named together, the address is the customer's, and
-    mails to either count in one window. A known thread ignores both.
+    A new thread needs a `customer_id` or `to`; if both are given, the address is the customer's,
+    and mails to either count in one window. For a known thread both are ignored.
     """
 
     kind: Literal["follow_up"]
@@ -180,10 +180,10 @@ class FollowUpRequest(Asked):
 
 
 class MessageRequest(Asked):
-    """A message with an intent, once in its thread.
+    """A message with an intent; each intent is allowed once in a thread.
 
-    A new thread needs a `customer_id` or `to`; named together, the address is the customer's, and
-    mails to either count in one window. A known thread ignores both.
+    A new thread needs a `customer_id` or `to`; if both are given, the address is the customer's,
+    and mails to either count in one window. For a known thread both are ignored.
     """
 
     kind: Literal["message"]
@@ -194,7 +194,7 @@ class MessageRequest(Asked):
 
 
 class ApologyPermitRequest(Asked):
-    """The one apology of an incident to a customer."""
+    """The apology of an incident to a customer; each customer gets at most one."""
 
     kind: Literal["apology"]
     incident_id: Id
@@ -216,21 +216,21 @@ PERMIT_REQUEST: TypeAdapter[Any] = TypeAdapter(PermitRequest)
 
 
 class BatchRequest(Body):
-    """Up to 1000 requests, decided in order, each by itself."""
+    """Up to 1000 requests, decided in order, each independently."""
 
     requests: Annotated[list[Any], Field(max_length=1000)]
     metadata: Metadata | None = None
 
 
 class RedeemRequest(Body):
-    """`attempt`: random, made in memory for this one try."""
+    """`attempt`: a random id, made in memory for this one attempt to send."""
 
     attempt: Id | None = None
     metadata: Metadata | None = None
 
 
 class OutcomeRequest(Body):
-    """What became of the mail."""
+    """The outcome of the mail."""
 
     outcome: Literal["sent", "rejected", "unknown"]
     provider: Reason | None = None
@@ -261,14 +261,14 @@ class WithheldItem(Body):
 
 
 class WindowUse(Body):
-    """How many mails count in a rolling window."""
+    """The number of mails that count in a rolling window."""
 
     used: int
     limit: int
 
 
 class Owed(Body):
-    """What is owed in one currency: in minor units, and as people write it."""
+    """The amount owed in one currency: in minor units, and formatted for people."""
 
     currency: str
     amount: int
@@ -285,7 +285,7 @@ class OpenInvoiceLine(Body):
 
 
 class Statement(Body):
-    """What the customer owes, fixed when the apology was granted."""
+    """What the customer owed when the apology was granted."""
 
     owed: list[Owed]
     open_invoices: list[OpenInvoiceLine]
@@ -293,7 +293,7 @@ class Statement(Body):
 
 
 class Permit(Body):
-    """A permit: the only yes of the ledger."""
+    """A permit: only this allows a mail."""
 
     permit_id: str
     state: Literal["granted", "redeemed", "sent", "rejected", "unknown", "revoked", "expired"]
@@ -344,7 +344,7 @@ class ClaimRequest(Body):
 
 
 class ClaimAnswer(Body):
-    """The permits, and the customers whose turn was denied after all."""
+    """The permits, and the ready customers whose permit was denied by a guard."""
 
     permits: list[Permit]
     withheld: list[dict[str, Any]]
@@ -360,7 +360,7 @@ class LeaseRequest(Body):
 
 
 class GivenUpLease(Body):
-    """Whose lease is given up; by neither, whoever holds it."""
+    """The holder or token of the lease to release; without both, any holder's lease."""
 
     holder: Id | None = None
     token: Whole | None = None

@@ -1,4 +1,4 @@
-"""Problem documents (RFC 9457): what a no, an error or a denial says, whatever the way in."""
+"""Problem documents (RFC 9457) for denials and errors, for HTTP and the command line."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -10,7 +10,7 @@ from ledger.domain.reasons import REASONS
 
 PROBLEM = "application/problem+json"
 RETRY_SOON = (("Retry-After", "1"),)
-"""What goes with every 503: a store that is down is mostly back within seconds."""
+"""Retry-After of every 503, in seconds: a database that is down is mostly back within seconds."""
 OTHER_REASONS = {
     "unauthorized": (401, "No key, or one that the ledger does not know"),
     "forbidden": (403, "This key may not do that"),
@@ -33,7 +33,7 @@ class OriginalSend(BaseModel):
 
 
 class Problem(BaseModel):
-    """A no, an error, or a denial."""
+    """A problem document: an error or a denial."""
 
     type: str
     title: str
@@ -51,14 +51,14 @@ class Problem(BaseModel):
 
 
 class InvalidInput(Protocol):
-    """What pydantic and FastAPI raise where an input does not fit its shape."""
+    """The validation errors that pydantic and FastAPI raise."""
 
     def errors(self) -> Sequence[Any]:
-        """Each place that is wrong, and why."""
+        """Each invalid field, and why."""
 
 
 class ProblemError(Exception):
-    """Raised where a call cannot be answered; becomes a problem document."""
+    """Raised where a request cannot be answered; becomes a problem document."""
 
     def __init__(self, code: str, detail: str, **extra: Any) -> None:
         super().__init__(code, detail)
@@ -85,12 +85,12 @@ def problem_document(code: str, detail: str, **extra: Any) -> tuple[int, dict[st
 
 
 def validation_errors(error: InvalidInput) -> list[dict[str, Any]]:
-    """Where a body is wrong and why, without the values: they may be addresses (design D18)."""
+    """The invalid fields of a body and why, without values, which may be addresses (design D18)."""
     return [_place_and_why(item) for item in list(error.errors())[:20]]
 
 
 def _place_and_why(item: Any) -> dict[str, Any]:
-    """One error of pydantic or FastAPI in the words of somebody who sent a request."""
+    """One error of pydantic or FastAPI, worded for the sender of the request."""
     at, kind = ".".join(str(part) for part in item["loc"]), item["type"]
     message = str(item["msg"]).removeprefix("Value error, ")
     if kind == "json_invalid" and item["loc"]:
@@ -112,12 +112,12 @@ def first_of(errors: list[dict[str, Any]]) -> str:
 
 
 def problem_answer(code: str, detail: str, **extra: Any) -> Answer:
-    """A problem as an answer."""
+    """A problem document as an answer."""
     status, body = problem_document(code, detail, **extra)
     return Answer(status, to_json(body), RETRY_SOON if status == 503 else ())
 
 
 def invalid_answer(error: ValidationError) -> Answer:
-    """422 for a body that does not fit, as an answer."""
+    """The 422 for an invalid body, as an answer."""
     errors = validation_errors(error)
     return problem_answer("invalid_request", first_of(errors), errors=errors)

@@ -1,4 +1,4 @@
-"""What the switches of the ledger answer: pauses, breakers, the clock and the policy."""
+"""Schemas of the ledger's switches: pauses, breakers, the clock and the policy."""
 
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ class PauseState(Body):
 
 
 class RecoveryState(Body):
-    """The ledger was restored from an older copy, and waits for a human."""
+    """Recovery mode: the database was restored from an older copy, and a person must act."""
 
     since: Instant
     cause: str | None
@@ -23,7 +23,7 @@ class RecoveryState(Body):
 
 
 class GuardCheckState(Body):
-    """A guard check that ended."""
+    """A finished guard check."""
 
     id: str
     started_at: Instant
@@ -48,14 +48,14 @@ class ControlState(Switches):
 
 
 class ClockMoved(Body):
-    """What the test clock shows now."""
+    """The new time of the test clock."""
 
     now: Instant
     position: str
 
 
 class Written(Body):
-    """A change that was made (`applied`), or that there was nothing to change (`ignored`)."""
+    """Whether a change was made (`applied`) or there was nothing to change (`ignored`)."""
 
     result: Literal["applied", "ignored"]
     position: str
@@ -70,13 +70,13 @@ class BreakersClosed(Body):
 
 
 class PolicyState(Body):
-    """The policy in force; `version` is on every decision."""
+    """The policy in force; every decision records its `version`."""
 
     version: str
     policy: dict[str, Any]
 
 
 class Health(Body):
-    """Whether the process answers, or takes requests."""
+    """Whether the process answers, or accepts requests."""
 
     status: Literal["ok", "ready"]

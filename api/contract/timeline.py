@@ -1,4 +1,4 @@
-"""Timelines as they are answered (contract: People)."""
+"""Schemas of timelines (contract: People)."""
 
 from typing import Any, Literal
 
@@ -6,10 +6,10 @@ from api.contract.fields import Body, Instant
 
 
 class TimelineEntry(Body):
-    """One thing that happened, in the order of the log; no address is in it.
+    """One entry, in log order, without addresses.
 
-    `what` is the event, the operation that was decided, or the kind of alert; `about` names the
-    customer, invoice, thread or permit that it is about.
+    `what` is the event, the operation of the decision, or the kind of the alert; `about` names the
+    customer, invoice, thread or permit.
     """
 
     kind: Literal["fact", "permit", "outcome", "guard", "action", "decision", "alert"]

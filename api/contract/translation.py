@@ -1,4 +1,4 @@
-"""From the shapes of the HTTP contract to the commands of the ledger."""
+"""Translates request schemas of the HTTP contract to commands of the ledger."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -33,7 +33,7 @@ from ledger.domain.payments import PaymentState
 
 
 class Translator:
-    """Turns requests into commands; addresses become fingerprints beside their text (D18)."""
+    """Translates requests to commands; each address gets its fingerprint beside its text (D18)."""
 
     def __init__(self, identity: Identity) -> None:
         self._identity = identity
@@ -43,7 +43,7 @@ class Translator:
         return Address(text, fingerprint(self._identity.secret, text))
 
     def invoice(self, invoice_id: str, body: shapes.InvoiceSnapshot) -> InvoiceObserved:
-        """A snapshot; what the request left out stays as it was, null clears it."""
+        """An invoice snapshot; a missing field is unchanged, null clears it."""
         given = body.model_fields_set
         email: Any = UNSET
         if "email" in given:
@@ -70,7 +70,7 @@ class Translator:
         return FACT_READERS[type_](self, data)
 
     def message(self, data: shapes.ThreadMessageData) -> ThreadMessage:
-        """A message of a thread, with the reason why it is a machine's, if it is."""
+        """A message of a thread, with the reason why it counts as automatic, if it does."""
         automatic = None
         names = (data.message_id, *_aliases(data))
         if data.direction == "inbound":
@@ -90,11 +90,11 @@ class Translator:
         )
 
     def subject(self, body: Any) -> PermitSubject:
-        """What a request for a permit asks for."""
+        """The subject of a request for a permit: the mail that it asks for."""
         return KINDS[body.kind].from_body(body, self.address)
 
     def riding_facts(self, body: Asked) -> tuple[Fact, ...]:
-        """The facts that came with a request for a permit."""
+        """The facts that a request for a permit embeds."""
         snapshots = body.riding_snapshots()
         if snapshots:
             return tuple(Fact(self.invoice(i, s), "riding") for i, s in snapshots.items())
@@ -107,7 +107,7 @@ class Translator:
         return CustomerObserved(data.customer_id, emails)
 
     def delivery(self, data: shapes.DeliveryData) -> Delivery:
-        """A provider's word on a mail, with the permit that our own Message-ID names."""
+        """A provider's report on a mail, with the permit that our own Message-ID names."""
         permit_id = self._identity.permit_of(data.message_id) if data.message_id else None
         return Delivery(
             data.provider,
@@ -120,7 +120,7 @@ class Translator:
 
 
 def _aliases(data: shapes.ThreadMessageData) -> tuple[str, ...]:
-    """The mail's own Message-ID, where the message goes by another id of its mail system."""
+    """The mail's Message-ID, where the message has another id in its mail system."""
     given = (text for name, text in (data.headers or {}).items() if name.lower() == "message-id")
     header = next(given, "").strip()
     fit = 0 < len(header) <= 255 and header.isprintable()
@@ -200,7 +200,7 @@ def fact_of(
     id_: str | None,
     time: datetime | None,
 ) -> Fact:
-    """A fact with the envelope that dedupes it."""
+    """A fact with the envelope by which it is deduplicated."""
     at = time
     if at is None and isinstance(data, shapes.ThreadMessageData):
         at = data.at

@@ -1,4 +1,4 @@
-"""What webhooks answer, and how kept bodies and work to be fetched are listed."""
+"""Schemas of webhook responses, of rejected bodies and of objects to fetch."""
 
 from typing import Literal
 
@@ -6,7 +6,7 @@ from api.contract.fields import Body, Instant
 
 
 class FactOutcome(Body):
-    """What became of one fact of a body."""
+    """The result of one fact of a body."""
 
     id: str
     type: str
@@ -14,8 +14,8 @@ class FactOutcome(Body):
 
 
 class WebhookAnswer(Body):
-    """The body was taken. `ignored` says in a word why it meant nothing; `refresh` counts objects
-    that are to be fetched, `rejected` the reasons for which the body was kept."""
+    """The body was accepted. `ignored` is one word: why it has no facts; `refresh` counts objects
+    to fetch, `rejected` the reasons for which the body was stored as rejected."""
 
     received: Literal[True]
     ignored: str | None
@@ -25,17 +25,17 @@ class WebhookAnswer(Body):
 
 
 class RejectedReason(Body):
-    """Why a body, or a part of it, could not be used."""
+    """Why a body or a part of it was rejected."""
 
     kind: str
     detail: str
 
 
 class RejectedItem(Body):
-    """A kept body. `fetched` names the kind of object where it is an answer of the provider's API.
+    """A rejected body. `fetched` is the kind of object if it is a response of the provider's API.
 
-    `resolution` is null while it is open; the bytes of one that is resolved are gone. `size` is
-    what is kept, in bytes; `copies` how often it came.
+    `resolution` is null while it is open; a resolved body's bytes are deleted. `size` is the size
+    of the stored bytes; `copies` is how often the body arrived.
     """
 
     rejected_id: int
@@ -52,7 +52,7 @@ class RejectedItem(Body):
 
 
 class RejectedContent(RejectedItem):
-    """A kept body with its headers; `body` is text, or base64 where it is not UTF-8."""
+    """A rejected body with its headers; `body` is text, or base64 if it is not UTF-8."""
 
     headers: dict[str, str]
     body: str
@@ -60,14 +60,14 @@ class RejectedContent(RejectedItem):
 
 
 class RejectedList(Body):
-    """A page of kept bodies, oldest first."""
+    """A page of rejected bodies, oldest first."""
 
     items: list[RejectedItem]
     next: str | None
 
 
 class ReplayAnswer(Body):
-    """What a replay led to: `used` in full, or the reasons that are left."""
+    """The result of a replay: `used` completely, or the reasons that are left."""
 
     rejected_id: int
     used: bool
@@ -77,7 +77,7 @@ class ReplayAnswer(Body):
 
 
 class RefreshItem(Body):
-    """An object that changed at a provider and that only its API can tell."""
+    """An object that changed at a provider and must be fetched from its API."""
 
     refresh_id: int
     provider: str
@@ -92,7 +92,7 @@ class RefreshItem(Body):
 
 
 class RefreshList(Body):
-    """A page of work to be fetched, oldest first."""
+    """A page of objects to fetch, oldest first."""
 
     items: list[RefreshItem]
     next: str | None

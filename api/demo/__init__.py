@@ -1,1 +1,1 @@
-"""The demo: the ledger's story, told on a throw-away ledger by real HTTP calls."""
+"""The demo: a scripted scenario on a temporary ledger, by real HTTP calls."""

@@ -1,4 +1,4 @@
-"""The demo's own view of the ledger: a client that knows nothing but the HTTP interface."""
+"""The demo's client: it uses only the HTTP interface."""
 
 import hashlib
 import hmac
@@ -10,14 +10,14 @@ from typing import Any
 
 
 class DemoClient:
-    """Asks one service with one key."""
+    """An HTTP client for one service and one key."""
 
     def __init__(self, url: str, key: str) -> None:
         self.url = url
         self.key = key
 
     def call(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-        """Status and JSON body of a call."""
+        """Make a request; returns the status and the JSON body."""
         data = json.dumps(body).encode() if body is not None else None
         return self._send(method, path, data, {"Authorization": f"Bearer {self.key}"})
 
@@ -29,7 +29,7 @@ class DemoClient:
         return self._send("POST", "/v1/webhooks/stripe", body, header)
 
     def set_clock(self, at: datetime) -> None:
-        """Move the test clock on."""
+        """Set the test clock."""
         self.call("POST", "/v1/test-clock", {"now": at.isoformat()})
 
     def _send(

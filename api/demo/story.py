@@ -1,4 +1,4 @@
-"""The demo: the ledger's story told on a throw-away ledger with a test clock, then served on."""
+"""Runs the demo: a scripted scenario on a temporary ledger with a test clock, then serves it."""
 
 import contextlib
 import os
@@ -28,13 +28,13 @@ _FLOOD = 400
 
 @dataclass
 class Story:
-    """Tells what happens, asking the service over HTTP like any sender."""
+    """The scenario: it calls the service over HTTP like any sender and prints what happens."""
 
     client: DemoClient
     console: Console = field(default_factory=lambda: Console(highlight=False))
 
     def tell(self) -> None:
-        """The whole story, a few seconds."""
+        """Run all steps; takes a few seconds."""
         self._two_pollers()
         self._paid_and_reopened()
         self._mostly_paid()
@@ -111,7 +111,7 @@ class Story:
         self._say(f"   {grants} grants, breaker {customer['breaker']['state']}, {len(mine)} alert")
 
     def _leave_one_due(self) -> None:
-        """An invoice that nobody has asked for yet, for whoever reads the story to try."""
+        """Make an invoice without a permit, for the user to try."""
         snapshot = {
             "customer_id": "cus_try",
             "email": "pat@example.com",
@@ -124,7 +124,7 @@ class Story:
         self.client.call("PUT", f"/v1/invoices/{_OPEN_INVOICE}", snapshot)
 
     def _poll(self, at: datetime, poller: str, invoice_id: str = "") -> list[str]:
-        """One run of a poller: claim what is due, redeem, send, report; what was granted."""
+        """One run of a poller: claim, redeem, send, report; returns what was granted."""
         self.client.set_clock(at)
         _, claimed = self.client.call("POST", "/v1/due/claim", {"limit": 100})
         granted = []
@@ -175,7 +175,7 @@ class Story:
 
 
 def run_demo(port: int, once: bool) -> None:
-    """Serve a throw-away ledger, tell the story, and serve on until told to stop."""
+    """Serve a temporary ledger, run the scenario, and keep serving until told to stop."""
     folder = tempfile.mkdtemp(prefix="send-ledger-demo-")
     environ = {
         "LEDGER_DATA_DIR": folder,
@@ -228,7 +228,7 @@ def _say_what_to_try(console: Console, client: DemoClient) -> None:
 
 
 def _free_or_any(port: int) -> int:
-    """The port if nobody listens there, else 0: any free one."""
+    """The port if it is free, else 0: any free port."""
     with contextlib.closing(socket.socket()) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

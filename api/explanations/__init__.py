@@ -1,1 +1,1 @@
-"""Explanations: why a decision was granted or denied, from the log alone."""
+"""Explanations: why a decision was granted or denied, computed from the log."""

@@ -1,4 +1,4 @@
-"""Why a decision was taken: its request judged once more in the ledger as it stood then (D11)."""
+"""Explains a decision: evaluates its request again on the ledger's state at that time (D11)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,9 +39,9 @@ _KEY_RULE = "Its Idempotency-Key is bound to a grant: the same request hears it 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The verdicts, and the state at `position`, right before the decision's own events.
+    """The guards' verdicts, and the state at `position`, right before the decision's own events.
 
-    `reproduced`: the guards come to the answer that was given. `state` holds what they looked at.
+    `reproduced`: the result is the answer that was given. `state` is the guards' input.
     """
 
     position: str
@@ -53,7 +53,7 @@ class Explanation:
 async def explain(
     connection: AsyncConnection[Any], identity: Identity, row: dict[str, Any]
 ) -> Explanation | None:
-    """The explanation of a row of the decision log; None where its policy is not on record."""
+    """The explanation of a row of the decision log; None where its policy is not stored."""
     if row["policy_text"] is None:
         return None
     try:
@@ -110,7 +110,7 @@ async def _explained(
 async def _command(
     connection: AsyncConnection[Any], identity: Identity, row: dict[str, Any]
 ) -> RequestPermit | Redeem | None:
-    """The request as a command; None for one that its text alone does not tell."""
+    """The request as a command; None where the stored request is not enough to rebuild it."""
     caller = SYSTEM
     if row["key_id"] != SYSTEM.key_id:
         known = await caller_named(connection, row["key_id"])
@@ -140,7 +140,7 @@ async def _command(
 
 
 def _asked(row: dict[str, Any]) -> Any:
-    """The request as it was read when it came, None where it does not read as one."""
+    """The stored request, parsed as at its arrival; None where it is not valid."""
     request = dict(row["request"])
     for name in ("to_fingerprint", "claim"):
         request.pop(name, None)
@@ -158,7 +158,7 @@ def _sets_up(kind: str | None) -> bool:
 
 
 def _own_events(row: dict[str, Any], events: list[PastEvent]) -> int:
-    """How many of the last events, the last first, this decision wrote itself."""
+    """How many of `events` (newest first) this decision wrote itself."""
     mine = _recogniser(row)
     count = 0
     for past in events:
@@ -210,7 +210,7 @@ def _permit_of(event: Any) -> str | None:
 async def _state(
     past: Past, world: World, row: dict[str, Any], command: RequestPermit | Redeem | None
 ) -> dict[str, Any]:
-    """What the guards looked at, as people see it: without addresses (design D18)."""
+    """The guards' input as JSON, without addresses (design D18)."""
     now, policy = world.now, world.policy
     customer_id, thread_id = row["customer_id"], row["thread_id"]
     permit: Permit | None = None
@@ -288,7 +288,7 @@ def _thread(thread: Thread) -> dict[str, Any]:
 
 
 def settings_changed_since(then: Policy, now: Policy) -> dict[str, tuple[object, object]]:
-    """The settings of a policy that are others now: then and now."""
+    """The policy settings that differ, each with its old and its new value."""
     names = Policy.__dataclass_fields__
     both = {name: (getattr(then, name), getattr(now, name)) for name in names}
     return {name: pair for name, pair in both.items() if pair[0] != pair[1]}

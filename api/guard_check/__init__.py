@@ -1,1 +1,1 @@
-"""The guard check: live probes that prove that the guards work, before anybody may resume."""
+"""The guard check: live probes that prove that the guards work, required before a resume."""

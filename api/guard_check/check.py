@@ -1,4 +1,4 @@
-"""The guard check: live probes that prove the guard works, before anybody may resume (D13)."""
+"""Runs a guard check: live probes that prove that the guards work, before a resume (D13)."""
 
 import asyncio
 import uuid
@@ -17,12 +17,12 @@ from ledger.domain.identity import RESERVED_CUSTOMER_PREFIX
 
 _PROBE_SECONDS = 15.0
 _DRILL_SECONDS = 45.0
-"""How long a probe may take before it counts as failed; a drill waits for outside services."""
+"""Timeouts after which a probe counts as failed; the drill waits for external services."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One probe: `detail` says what was seen, and where it failed, what to look at."""
+    """The result of one probe: `detail` has what was observed, or where to look after a failure."""
 
     name: str
     passed: bool
@@ -31,7 +31,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class GuardCheckResult:
-    """A guard check that ended; it passed where every probe did. Times are UTC."""
+    """A finished guard check; it passed if every probe passed. Times are UTC."""
 
     id: str
     started_at: datetime
@@ -41,10 +41,10 @@ class GuardCheckResult:
 
 
 async def run_guard_check(parts: ProbedParts, caller: Caller) -> GuardCheckResult:
-    """Make real requests for a fresh synthetic customer, look at the store, and record the result.
+    """Make real requests for a new synthetic customer, inspect the store, and record the result.
 
-    What was paused before it started may be resumed by it, if it passed. It takes a minute at most.
-    Raises ProblemError (unavailable) where the result could not be recorded.
+    If it passed, it allows the resume of every pause that began before it. It takes a minute at
+    most. Raises ProblemError (unavailable) where the result could not be recorded.
     """
     found = await parts.reader.load(Need(aggregates={CONTROL_ID}))
     control = found.aggregates.get(CONTROL_ID)
@@ -62,7 +62,7 @@ async def run_guard_check(parts: ProbedParts, caller: Caller) -> GuardCheckResul
 
 
 async def _run(probes: Probes) -> tuple[Check, ...]:
-    """The first three build on each other; the others look at what these left."""
+    """Run the probes: the first three build on each other, the others check their effects."""
     checks = [
         await _bounded("duplicate_denied", probes.duplicate_denied),
         await _bounded("flood_stopped", probes.flood_stopped),
@@ -82,9 +82,9 @@ async def _run(probes: Probes) -> tuple[Check, ...]:
 async def _bounded(
     name: str, probe: Callable[[], Awaitable[Finding]], seconds: float = _PROBE_SECONDS
 ) -> Check:
-    """The probe's finding; one that fails in an unforeseen way, or takes too long, has not passed.
+    """The result of a probe; an unexpected error or a timeout counts as failed.
 
-    The error's kind is told and not its text, which could hold an address (design D18).
+    The detail has the error's class and not its text, which could contain an address (design D18).
     """
     try:
         async with asyncio.timeout(seconds):

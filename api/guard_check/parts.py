@@ -1,4 +1,4 @@
-"""The parts of a process that a guard check uses."""
+"""The parts of a process that guard checks use."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The probes of a guard check: real requests through the real path, for a synthetic customer."""
+"""The probes of a guard check: real requests to the engine for a synthetic customer."""
 
 import asyncio
 import uuid
@@ -29,28 +29,28 @@ from ledger.store.looking_back.guard_findings import (
 from projections.status import status
 
 PROBER = Caller(SYSTEM.key_id, "guard-check", frozenset({"send", "operate"}))
-"""Who asks in a probe: the ledger itself, under a name that the decision log tells apart."""
+"""The caller of the probes: a reserved name, so that the decision log shows them apart."""
 _EVENT_TYPE = "guard-check"
 _TWIN = "twin"
 _CLOCKS_APART = timedelta(seconds=2)
-"""How far the clocks of the database and of this machine may be apart."""
+"""The largest allowed difference between the database's clock and this machine's."""
 _READ_MODELS_WAIT = 10.0
 _OVER_THE_CAP = 3
-"""Requests of the forced flood beyond what the cap allows."""
+"""How many requests above the cap the flood probe makes."""
 
 
 class Finding(NamedTuple):
-    """What a probe saw."""
+    """Whether a probe passed, and what it observed."""
 
     passed: bool
     detail: str
 
 
 class Probes:
-    """The probes of one guard check, in the order in which they build on each other.
+    """The probes of one guard check, in the order in which they run.
 
-    The customer's id is a reserved one: their mails pass a pause, count for nobody, stay out of
-    every read model, and their alert is a drill.
+    The customer's id is reserved: their mails are allowed during a pause, count in no shared
+    window, are in no read model, and their alert is a drill.
     """
 
     def __init__(self, parts: ProbedParts, customer_id: str) -> None:
@@ -61,7 +61,7 @@ class Probes:
         self._granted: list[str] = []
 
     async def duplicate_denied(self) -> Finding:
-        """Two connections ask for one mail at the same time; after it was sent both ask again."""
+        """Two connections request the same mail concurrently; after it was sent both ask again."""
         async with self._second_engine() as other:
             first, second = await asyncio.gather(
                 self._ask(self._engine, _TWIN), self._ask(other, _TWIN)
@@ -84,7 +84,7 @@ class Probes:
         )
 
     async def flood_stopped(self) -> Finding:
-        """Ask for more mails than the cap allows: exactly as many are granted as have room."""
+        """Request more mails than the cap allows: exactly the number left under it is granted."""
         room = self._parts.policy.outreach_per_day - 1
         count = room + _OVER_THE_CAP
         asked = [self._ask(self._engine, f"flood-{number}") for number in range(count)]
@@ -100,14 +100,14 @@ class Probes:
         )
 
     async def breaker_opened(self) -> Finding:
-        """The flood opened the customer's breaker, as the log has it."""
+        """The flood opened the customer's breaker, according to the log."""
         customer, _ = await self._parts.reader.customer(self._customer_id)
         if customer is None or customer.breaker is None:
             return Finding(False, "the breaker stayed closed")
         return Finding(True, f"the breaker is open for {customer.breaker.scope}")
 
     async def drill_delivered(self) -> Finding:
-        """The page of that breaker, marked as a drill, reaches each configured target now."""
+        """The page about that breaker, a drill, is delivered to every configured target now."""
         try:
             results = await self._parts.pager.deliver_drill(self._customer_id)
         except PagingError as error:
@@ -124,7 +124,7 @@ class Probes:
         return Finding(not missed, "; ".join(told + missed))
 
     async def decisions_recorded(self) -> Finding:
-        """Each answer that the probes heard is in the decision log, with that very status."""
+        """Each answer that the probes received is in the decision log with the same status."""
         if not self._heard:
             return Finding(False, "no probe was answered")
         async with self._parts.connections.use() as connection:
@@ -141,7 +141,7 @@ class Probes:
         return Finding(True, f"all {len(found)} answers are in the decision log as given")
 
     async def projections_current(self) -> Finding:
-        """Every read model passes the position that the log has now, and none has failed."""
+        """Every read model reaches the log's current position, and none has failed."""
         head = (await self._parts.reader.load(Need())).position
         behind = await self._parts.projector.wait_for(head, _READ_MODELS_WAIT)
         async with self._parts.connections.use() as connection:
@@ -155,7 +155,7 @@ class Probes:
         return Finding(True, f"{_list([m.name for m in models])} have passed position {head}")
 
     async def clock_sane(self) -> Finding:
-        """The database's clock agrees with this machine's, and the log does not run ahead of it."""
+        """The database's clock agrees with this machine's and is not behind the last event."""
         before = process_time()
         async with self._parts.connections.use() as connection:
             theirs, last_event = await database_times(connection)
@@ -177,14 +177,14 @@ class Probes:
         return Finding(True, "the clocks of the database and of this machine agree within 2 s")
 
     async def store_durable(self) -> Finding:
-        """What was answered outlives a crash: fsync, full_page_writes, synchronous_commit."""
+        """A commit survives a crash: fsync, full_page_writes and synchronous_commit are on."""
         settings = await durability(self._parts.conninfo)
         shown = ", ".join(f"{name} = {settings.get(name)}" for name in DURABLE)
         durable = all(settings.get(name) in values for name, values in DURABLE.items())
         return Finding(durable, shown)
 
     async def tidy(self) -> Finding:
-        """End the permits that the flood was granted: their mails were never handed over."""
+        """End the flood's permits by reporting them as rejected: no mail was handed over."""
         permits = (await self._parts.reader.load(Need(permits=set(self._granted)))).permits
         live = [permit.permit_id for permit in permits.values() if permit.state in LIVE]
         reports = [ReportOutcome(permit_id, "rejected", PROBER) for permit_id in live]
@@ -193,7 +193,7 @@ class Probes:
 
     @asynccontextmanager
     async def _second_engine(self) -> AsyncIterator[Engine]:
-        """An engine with a connection and a cache of its own, as another process has them."""
+        """A second engine with its own connection and cache, like the engine of another process."""
         parts = self._parts
         writer = PostgresWriter(parts.conninfo)
         engine = Engine(writer, parts.policy, parts.identity)
@@ -221,7 +221,7 @@ class Probes:
 
 
 def _word(answer: Answer) -> str:
-    """The answer in a word: granted, yes, or the code of the no."""
+    """The answer in one word: granted, yes, or the code of the denial."""
     if answer.status < 300:
         return "granted" if answer.status == 201 else "yes"
     code: str = orjson.loads(answer.body).get("code", str(answer.status))
@@ -229,6 +229,6 @@ def _word(answer: Answer) -> str:
 
 
 def _list(words: list[str]) -> str:
-    """Words as a sentence lists them; what is repeated is counted."""
+    """Join words for a sentence; repeated words are counted."""
     counted = {word: words.count(word) for word in words}
     return ", ".join(word if n == 1 else f"{word} × {n}" for word, n in counted.items())

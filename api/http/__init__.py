@@ -1,1 +1,1 @@
-"""The HTTP interface: routes, answers, the key of a request, the hot path, the OpenAPI document."""
+"""The HTTP interface: routes, responses, authentication, the hot path, the OpenAPI document."""

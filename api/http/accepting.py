@@ -1,12 +1,12 @@
-"""Which form of an answer a caller prefers: the `Accept` header (RFC 9110, section 12.5.1)."""
+"""Chooses a media type by the `Accept` header (RFC 9110, section 12.5.1)."""
 
 from collections.abc import Sequence
 
 
 def preferred(accept: str | None, offers: Sequence[str]) -> str:
-    """The offer with the highest quality, the first of equals; the first one where none is named.
+    """The offer with the highest quality; the first of equals, and the first if none matches.
 
-    The most specific range that fits an offer gives its quality. What is no range is left out.
+    The most specific range that matches an offer gives its quality. Invalid ranges are ignored.
     """
     ranges = [r for r in map(_range, (accept or "").split(",")) if r is not None]
     best = max(offers, key=lambda offer: (_quality(offer, ranges), -offers.index(offer)))

@@ -1,4 +1,4 @@
-"""The HTTP interface as one application: its routes, problem documents and OpenAPI document."""
+"""Builds the HTTP application: its routes, problem documents and OpenAPI document."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -37,7 +37,7 @@ problem document (RFC 9457) with a stable `code`.
 def build_http(
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]], max_body: int
 ) -> ASGIApp:
-    """Every call of the interface; `lifespan` puts the context on `app.state`.
+    """The application with all endpoints; `lifespan` must set the context on `app.state`.
 
     `max_body` is in bytes.
     """

@@ -1,4 +1,4 @@
-"""Who asks: the key of a request and the scope that an endpoint needs."""
+"""Authentication: the caller of a request by its API key, and the scope that an endpoint needs."""
 
 from typing import Annotated
 
@@ -28,9 +28,9 @@ async def caller_of(context: Context, authorization: bytes | None) -> Caller:
 
 
 async def _caller_by_the_store(request: Request) -> Caller:
-    """The caller, asked of the store once per request: another process may have revoked the key.
+    """The caller, read from the store once per request: another process may have revoked the key.
 
-    The hot path asks the ring of known keys instead; there the engine knows under its lock.
+    The hot path uses the cache of keys instead; there the engine checks under the writer lock.
     """
     caller = request.scope.get(_CALLER)
     if caller is None:
@@ -48,7 +48,7 @@ def _unauthorized() -> ProblemError:
 
 
 class Requirement:
-    """A dependency that gives the caller, who must have one of the scopes."""
+    """A FastAPI dependency: the caller, who must have one of the scopes."""
 
     def __init__(self, *scopes: str) -> None:
         self._scopes = scopes
@@ -58,7 +58,7 @@ class Requirement:
         request: Request,
         _: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)] = None,
     ) -> Caller:
-        """The caller, as FastAPI asks for it."""
+        """The caller, for FastAPI's dependency injection."""
         return await self.judge(request)
 
     async def judge(self, request: Request) -> Caller:
@@ -70,7 +70,7 @@ class Requirement:
 
 
 class Reading(Requirement):
-    """The requirement of a read, which may name a position that it must have seen."""
+    """The requirement of a read, which may name (`after`) a position that it must include."""
 
     async def __call__(
         self,
@@ -78,7 +78,7 @@ class Reading(Requirement):
         _: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)] = None,
         after: After = None,
     ) -> Caller:
-        """The caller, as FastAPI asks for it. Raises ProblemError (stale)."""
+        """The caller, for FastAPI's dependency injection. Raises ProblemError (stale)."""
         caller = await self.judge(request)
         context = context_of(request)
         await log_has_reached(context, after)
@@ -100,7 +100,7 @@ AnyReader = Annotated[Caller, Depends(Reading("send", "facts", "operate", "audit
 
 
 async def _current_context(request: Request) -> Context:
-    """Awaited: FastAPI would call a plain function in a thread, which costs more than the work."""
+    """Async, because FastAPI would call a plain function in a thread, which is slower."""
     return context_of(request)
 
 

@@ -1,4 +1,4 @@
-"""What the endpoints share in one process: the parts of every wing, keys, intake and settings."""
+"""The parts of one process that the endpoints share, among them keys, intake and settings."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,13 +12,13 @@ from api.http.key_ring import KeyRing
 from api.settings.environment import Settings
 from api.webhooks.intake import Intake
 from api.webhooks.refresh.refresher import Refresher
+from ledger.store.idempotency_lock import IdempotencyLock
 from ledger.store.log.writer import PostgresWriter
-from ledger.store.twins import Twins
 
 
 @dataclass(kw_only=True)
 class Context(ClaimParts, ProbedParts):
-    """One process's parts; made at start-up, kept on `app.state`."""
+    """The parts of one process, made at start-up and stored on `app.state`."""
 
     settings: Settings
     translator: Translator
@@ -26,13 +26,13 @@ class Context(ClaimParts, ProbedParts):
     writer: PostgresWriter
     intake: Intake
     refresher: Refresher
-    twins: Twins
+    idempotency_lock: IdempotencyLock
     draining: bool = False
 
     async def close(self) -> None:
-        """Close the connections of the writer and of what keeps twins apart."""
+        """Close the connections of the writer and of the Idempotency-Key locks."""
         await self.writer.close()
-        await self.twins.close()
+        await self.idempotency_lock.close()
 
 
 def context_of(request: Request) -> Context:

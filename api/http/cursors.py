@@ -1,4 +1,4 @@
-"""Cursors of lists: where the last page ended, opaque to the caller."""
+"""Encodes and decodes list cursors: where the last page ended, opaque to the caller."""
 
 import base64
 import binascii
@@ -11,12 +11,12 @@ _ZERO = "00000000-0000-0000-0000-000000000000"
 
 
 def encode_text(text: str) -> str:
-    """A cursor that holds a text."""
+    """A cursor that contains a text."""
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
 def decode_text(cursor: str | None) -> str | None:
-    """The text of a cursor. Raises ProblemError for one that the ledger did not make."""
+    """The text of a cursor. Raises ProblemError for a cursor that the ledger did not make."""
     if cursor is None:
         return None
     try:
@@ -30,12 +30,12 @@ def decode_text(cursor: str | None) -> str | None:
 
 
 def encode_cursor(id_: str, at: datetime) -> str:
-    """A cursor that holds an id and a time."""
+    """A cursor that contains an id and a time."""
     return encode_text(f"{id_} {at.isoformat()}")
 
 
 def decode_cursor(cursor: str | None) -> tuple[str, datetime | None]:
-    """The id and time of a cursor; the smallest id for none."""
+    """The id and time of a cursor; without a cursor, the smallest id."""
     text = decode_text(cursor)
     if text is None:
         return _ZERO, None
@@ -51,7 +51,7 @@ def decode_cursor(cursor: str | None) -> tuple[str, datetime | None]:
 
 
 def decode_number(cursor: str | None) -> int | None:
-    """The number of a cursor."""
+    """The number of a cursor; None without a cursor."""
     text = decode_text(cursor)
     if text is None:
         return None
@@ -61,7 +61,7 @@ def decode_number(cursor: str | None) -> int | None:
 
 
 def decode_key_id(cursor: str | None) -> str:
-    """The id of an API key in a cursor, empty for none."""
+    """The API key id of a cursor; empty without a cursor."""
     text = decode_text(cursor)
     if text is not None and not text.startswith("key_"):
         raise _not_ours()

@@ -1,4 +1,4 @@
-"""Read-your-writes: a query waits, bounded, until its read model has passed the log (D15)."""
+"""Read-your-writes: a query waits, with a timeout, until its read model has caught up (D15)."""
 
 from collections.abc import Collection
 from typing import Annotated
@@ -14,15 +14,15 @@ After = Annotated[
     str | None,
     Query(description="A position of an earlier answer that this read must have seen, else 503"),
 ]
-"""What a read may ask for (contract: `?after=`)."""
+"""The query parameter `after` of reads (contract: `?after=`)."""
 
 
 async def log_has_reached(context: Context, after: str | None) -> None:
-    """Nothing, where the log is as far as the position. Raises ProblemError (stale).
+    """Check that the log has reached the position. Raises ProblemError (stale).
 
-    A position beyond the log's end may be of before a restore: the witness is asked at once. Alone
-    it proves nothing, since anybody can make one up (design D13). To callers a position is a token,
-    and so it is in the document; what cannot be one is 422.
+    A position beyond the log's head may come from before a restore, so the log is compared with the
+    witness at once. The position alone proves nothing: a caller can invent one (design D13). For
+    callers and in the OpenAPI document a position is an opaque token; an invalid one is a 422.
     """
     if after is None:
         return
@@ -37,10 +37,10 @@ async def log_has_reached(context: Context, after: str | None) -> None:
 async def current_projection(
     context: Context, after: str | None, names: Collection[str] | None = None
 ) -> dict[str, str]:
-    """Wait until these read models (None: all) are as far as the log was when the query arrived.
+    """Wait until these read models (None: all) reach the log's position at the query's arrival.
 
-    Answers the header `Ledger-Stale` (seconds) where that takes too long; a query that names the
-    position it must have seen gets 503 instead. Naming an earlier one asks for no older answer.
+    After a timeout returns the header `Ledger-Stale` (seconds); raises ProblemError (stale, 503)
+    if the query has `after`. An earlier `after` does not shorten the wait.
     """
     position = (await context.reader.load(Need())).position
     if after is not None:

@@ -1,4 +1,4 @@
-"""Routes that look at the key before they read a word of the body, and read JSON strictly."""
+"""A route class that checks the API key before it parses the body, and parses JSON strictly."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -16,15 +16,15 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class StrictRequest(Request):
-    """A request whose JSON holds no NaN, no Infinity, no half of a surrogate pair (RFC 8259)."""
+    """A request that refuses NaN, Infinity and lone surrogates in JSON (RFC 8259)."""
 
     async def json(self) -> Any:
-        """The body as JSON. Raises json.JSONDecodeError, which becomes 422."""
+        """Parse the body as JSON. Raises json.JSONDecodeError, which becomes a 422."""
         return orjson.loads(await self.body())
 
 
 class AnyText(Convertor[str]):
-    """A path's end as an id, whatever it holds: `path` would stop at a line break, which is 422."""
+    """The rest of a path as an id: `path` would not match a line break, which must be a 422."""
 
     regex = "(?s:.*)"
 
@@ -41,9 +41,9 @@ register_url_convertor("text", AnyText())
 
 
 def _read_as_json(scope: Scope) -> Scope:
-    """The scope of a request whose body is JSON, whatever its Content-Type says or leaves out.
+    """The request's scope with a JSON Content-Type, so that any or no Content-Type is accepted.
 
-    Only CloudEvents say by it what the JSON means.
+    Only for CloudEvents does the Content-Type matter.
     """
     given = dict(scope["headers"]).get(b"content-type", b"")
     if given.lower().startswith(b"application/cloudevents"):
@@ -53,13 +53,13 @@ def _read_as_json(scope: Scope) -> Scope:
 
 
 class GuardedRoute(APIRoute):
-    """Asks for the key and its scope first: FastAPI would tell of a broken body before (401, 403).
+    """Checks the key and its scope first (401, 403): FastAPI would report an invalid body before.
 
-    The endpoint's own dependency asks again and gets the caller from the ring of known keys.
+    The endpoint's own dependency then finds the caller already known.
     """
 
     def get_route_handler(self) -> Handler:
-        """FastAPI's handler, behind the key."""
+        """FastAPI's handler, called after the check of the key."""
         handle = super().get_route_handler()
         wanted = [d.call for d in self.dependant.dependencies if isinstance(d.call, Requirement)]
 

@@ -1,4 +1,4 @@
-"""Answers permits, redeems and webhooks before FastAPI's routing; bounds every body (D4)."""
+"""The hot path: answers permits, redeems and webhooks without FastAPI; limits every body (D4)."""
 
 import contextlib
 import logging
@@ -28,11 +28,11 @@ _Way: TypeAlias = Callable[[Scope, str, bytes], Awaitable[Answer]]
 
 
 class TooLarge(Exception):
-    """The body is over the limit; the connection is closed after the answer."""
+    """The body is larger than the limit; the connection is closed after the response."""
 
 
 class HasContext(Protocol):
-    """Where the context is kept."""
+    """An object that has the context."""
 
     context: Context
 
@@ -40,9 +40,9 @@ class HasContext(Protocol):
 class HotPath:
     """An ASGI application around the whole service.
 
-    Three calls make almost all of the load: they skip routing, dependency injection and response
-    models, which cost more than the decision (ADR 0002). The service describes them in its OpenAPI
-    document all the same. Every other call passes through, its body bounded.
+    Three endpoints get almost all of the load: they skip routing, dependency injection and response
+    models, which cost more than the decision (ADR 0002). They also exist as FastAPI routes, for the
+    OpenAPI document. All other requests are passed to FastAPI, with a limit on the body.
     """
 
     def __init__(self, app: ASGIApp, state: Any, limit: int) -> None:
@@ -52,11 +52,11 @@ class HotPath:
 
     @property
     def application(self) -> ASGIApp:
-        """The service inside."""
+        """The FastAPI application inside."""
         return self._app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection's request."""
+        """Serve one request, as ASGI defines it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -105,7 +105,7 @@ class HotPath:
         )
 
     async def _bounded(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, counting its body; too large a one is answered here."""
+        """Pass a request to FastAPI and count its body; answer 413 if it is too large."""
         length = dict(scope["headers"]).get(b"content-length", b"0")
         if length.isdigit() and int(length) > self._limit:
             await send_answer(send, problem_answer("too_large", "a body may have up to 1 MiB"))
@@ -123,7 +123,7 @@ class HotPath:
             return message
 
         async def noted(message: Message) -> None:
-            """Whatever the application makes of the interruption, the answer is 413."""
+            """Drop the application's response to an interrupted body: the answer is the 413."""
             nonlocal started
             if seen <= self._limit or started:
                 started = True
@@ -136,7 +136,7 @@ class HotPath:
 
 
 async def _answered(work: Awaitable[Answer]) -> Answer:
-    """The answer, or the problem that stood in its way."""
+    """The answer, or the problem document of the error that was raised instead."""
     try:
         return await work
     except ValidationError as error:
@@ -151,7 +151,7 @@ async def _answered(work: Awaitable[Answer]) -> Answer:
 
 
 def known_uuid(text: str) -> str:
-    """The text as a UUID's normal form. Raises ProblemError where no permit can have such an id."""
+    """Normalise a UUID. Raises ProblemError for a text that cannot be a permit's id."""
     try:
         return str(uuid.UUID(text))
     except ValueError:
@@ -176,7 +176,7 @@ async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
 
 
 async def send_answer(send: Send, answer: Answer) -> None:
-    """Send an answer as it is: its bytes were written once, when it was decided."""
+    """Send an answer; its body was encoded when it was decided and is not encoded again."""
     media_type = PROBLEM if answer.status >= 400 else "application/json"
     headers = [
         (b"content-type", media_type.encode()),

@@ -1,4 +1,4 @@
-"""Idempotency-Key: scope and fingerprint of a request, and stored answers of writes (contract)."""
+"""Idempotency-Key: a request's scope and fingerprint, and stored answers of writes (contract)."""
 
 import hashlib
 from collections.abc import Awaitable, Callable
@@ -15,7 +15,7 @@ from ledger.application.ports import Need
 
 
 def idempotency_key(header: str | None) -> str | None:
-    """The key of the header, quoted or bare. Raises ProblemError where it is not one."""
+    """The key in the header, quoted or bare. Raises ProblemError for an invalid key."""
     if header is None:
         return None
     key = header.strip()
@@ -37,7 +37,7 @@ def scope_of(caller: Caller, method: str, path: str, key: str) -> bytes:
 
 
 def fingerprint_of(body: Body) -> bytes:
-    """The digest of what was asked for, without trace ids and what rides along."""
+    """The digest of a request's body, without trace ids and embedded facts."""
     text = body.model_dump_json(
         by_alias=True, exclude=body.NOT_COMPARED, exclude_unset=not body.LEFT_OUT_IS_NULL
     )
@@ -47,7 +47,7 @@ def fingerprint_of(body: Body) -> bytes:
 def idempotency_of(
     caller: Caller, method: str, path: str, header: str | None, body: Body
 ) -> Idempotency | None:
-    """What binds a request to its key, None where it has none."""
+    """The scope and fingerprint of a request with an Idempotency-Key, None without one."""
     key = idempotency_key(header)
     if key is None:
         return None
@@ -61,14 +61,14 @@ async def answered_once(
     work: Callable[[], Awaitable[Response]],
     kept: Callable[[bytes], bytes] = bytes,
 ) -> Response:
-    """The stored answer of the same request, else the answer of `work`, kept if it is a success.
+    """The stored answer of the same request, else the answer of `work`, stored if it succeeds.
 
-    `kept` gives what is kept of a body. A twin that is still running is waited for. Permits are
-    not answered here: the engine binds their keys in the transaction of the grant.
+    `kept` returns the part of the body to store. A concurrent request with the same key is waited
+    for. Not for permits: the engine binds their keys in the transaction of the grant.
     """
     if idempotency is None:
         return await work()
-    async with context.twins.alone(idempotency.scope):
+    async with context.idempotency_lock.hold(idempotency.scope):
         stored = await _stored(context, idempotency)
         if stored is not None:
             return stored

@@ -1,4 +1,4 @@
-"""The API keys that this process has seen, so that a known key costs no look-up."""
+"""A cache of the API keys that this process has seen, so that a known key needs no query."""
 
 from ledger.application.caller import Caller
 from ledger.store.connections import Connections
@@ -8,7 +8,7 @@ _MOST_KEYS = 10_000
 
 
 class KeyRing:
-    """The keys that were seen, by their secret; a revocation anywhere empties it."""
+    """The cached keys, by their secret; a revocation in any process empties the cache."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
@@ -16,18 +16,18 @@ class KeyRing:
         self._version = 0
 
     def known(self, authorization: bytes, version: int) -> Caller | None:
-        """The caller of a header that was seen before, under this version of the keys."""
+        """The cached caller of an `Authorization` header, if cached under this key version."""
         if version != self._version:
             self._known.clear()
             self._version = version
         return self._known.get(authorization)
 
     def forget(self) -> None:
-        """Look every key up again."""
+        """Empty the cache."""
         self._known.clear()
 
     async def find(self, authorization: bytes) -> Caller | None:
-        """The caller of an `Authorization` header, None where there is none."""
+        """Look up the caller of an `Authorization` header; None where there is none."""
         scheme, _, secret = authorization.partition(b" ")
         if scheme.lower() != b"bearer" or not 8 <= len(secret.strip()) <= 200:
             return None

@@ -1,4 +1,4 @@
-"""Metrics in Prometheus' text format; they never carry an address or a customer (D18)."""
+"""Metrics in Prometheus' text format, without addresses and customer ids (D18)."""
 
 import gc
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ from api.http.context import Context
 
 
 class LedgerCollector(Collector):
-    """What the engine, the projector and the pager of this process have done."""
+    """Collects the metrics of this process's engine, projector and pager."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
 
     def collect(self) -> Iterator[Metric]:
-        """The metrics as of now."""
+        """The current metrics."""
         engine = self._context.engine
         counters = engine.counters
         yield _counter("commands", "Commands decided", counters.commands)
@@ -59,7 +59,7 @@ class LedgerCollector(Collector):
 
 
 async def render_metrics(context: Context) -> str:
-    """The metrics of this process."""
+    """The metrics of this process as text."""
     registry = CollectorRegistry()
     registry.register(LedgerCollector(context))
     return generate_latest(registry).decode()

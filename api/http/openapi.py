@@ -1,4 +1,4 @@
-"""The OpenAPI document: what FastAPI derives, completed by errors, headers and examples."""
+"""The OpenAPI document: FastAPI's own, completed by errors, headers and examples."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ Json = dict[str, Any]
 
 
 def install_openapi(app: FastAPI) -> None:
-    """Let the application serve the completed document."""
+    """Make the application serve the completed document."""
     derive = app.openapi
 
     def complete() -> Json:
@@ -74,7 +74,10 @@ def _add_model(schemas: Json, name: str, schema: Json) -> None:
 
 
 def _type_the_items(document: Json, schemas: Json) -> None:
-    """Lists whose items are judged one by one are lists of anything to the code, not to readers."""
+    """Add the item types of lists that the code declares as lists of anything.
+
+    The code checks their items one by one, but readers need the type.
+    """
     permit: Json = PERMIT_REQUEST.json_schema(ref_template=_REF)
     _add_model(schemas, "PermitRequest", permit)
     ask = document["paths"]["/v1/permits"]["post"]["requestBody"]["content"]

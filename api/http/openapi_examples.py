@@ -1,4 +1,4 @@
-"""Examples of the OpenAPI document: requests as senders make them, and the denials of each call."""
+"""Examples for the OpenAPI document: typical requests, and the denial codes of each endpoint."""
 
 from typing import Any
 
@@ -150,7 +150,7 @@ ASKED: dict[tuple[str, str], Examples] = {
         {"name": "poller", "scopes": ["send", "facts"], "redeem": "required"}
     ),
 }
-"""What each call is asked, by method and path; the webhooks' bodies are the providers' own."""
+"""Example requests, by method and path; webhook bodies are defined by the providers."""
 
 _AT_REDEEM = "already_redeemed revoked expired recovery_mode".split()
 
@@ -191,4 +191,4 @@ DENIALS: dict[tuple[str, str], dict[str, list[str]]] = {
     ("delete", "/v1/jobs/{job}/lease"): {"409": ["not_owner"]},
     ("post", "/v1/control/resume"): {"409": ["guard_not_proven"]},
 }
-"""The codes that a call answers with, by status, where there is more to say than the usual."""
+"""The problem codes of an endpoint, by status, where they differ from the default ones."""

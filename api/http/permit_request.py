@@ -1,4 +1,4 @@
-"""One request for a permit from bytes to answer: the hot path (D4)."""
+"""Answers one request for a permit, from its bytes: part of the hot path (D4)."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from ledger.application.caller import Caller
 from ledger.application.commands import Idempotency, JobToken, Override, RequestPermit
 
 _KEPT_AS_IT_CAME = 4096
-"""Bytes up to which a body is kept as it was written: more of it may be blanks, up to 1 MiB."""
+"""Up to this size in bytes a body is stored unchanged; a larger one may be mostly blanks."""
 _WITH_ADDRESSES: dict[str, Any] = {
     "to": True,
     "metadata": True,
@@ -43,7 +43,7 @@ async def ask(
 def request_of(
     context: Context, caller: Caller, body: bytes, scope: bytes | None
 ) -> RequestPermit | Answer:
-    """The command of a body, or the 422 or 403 that it gets."""
+    """The command of a body, or the 422 or 403 answer to it."""
     try:
         asked = PERMIT_REQUEST.validate_json(body)
     except ValidationError as error:
@@ -68,7 +68,7 @@ def request_of(
 
 
 def kept_redeem(permit_id: str, asked: RedeemRequest) -> bytes:
-    """A redeem as the decision log keeps it: of which permit, and no address in it (design D18)."""
+    """A redeem as the decision log stores it: with its permit, without addresses (design D18)."""
     kept: dict[str, Any] = {"permit_id": permit_id}
     if asked.attempt is not None:
         kept["attempt"] = asked.attempt
@@ -78,7 +78,7 @@ def kept_redeem(permit_id: str, asked: RedeemRequest) -> bytes:
 
 
 def _kept_request(asked: Any, subject: Any, body: bytes) -> bytes:
-    """The request as the decision log keeps it: fingerprints stand for addresses (design D18)."""
+    """The request as the decision log stores it: with fingerprints for addresses (design D18)."""
     given = asked.model_fields_set
     if len(body) <= _KEPT_AS_IT_CAME and not given & {
         "to",

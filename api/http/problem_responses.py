@@ -1,4 +1,4 @@
-"""Problem documents as HTTP responses, and what FastAPI's own errors become (RFC 9457)."""
+"""Problem documents as HTTP responses, also for FastAPI's own errors (RFC 9457)."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from ledger.application.ports import StoreUnavailable
 
 
 def problem_response(code: str, detail: str, **extra: Any) -> Response:
-    """A problem as a response."""
+    """A problem document as a response."""
     status, body = problem_document(code, detail, **extra)
     headers = dict(RETRY_SOON) if status == 503 else {}
     if status == 401:
@@ -39,7 +39,7 @@ def answer_response(answer: Answer) -> Response:
 
 
 def invalid(error: ValidationError | RequestValidationError) -> Response:
-    """422 for a body that does not fit."""
+    """The 422 response for an invalid body."""
     errors = validation_errors(error)
     return problem_response("invalid_request", first_of(errors), errors=errors)
 
@@ -79,7 +79,7 @@ def install_problem_handlers(app: FastAPI) -> None:
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The problem answers of an endpoint for its OpenAPI description, beside those of all.
+    """The problem responses of an endpoint, for its OpenAPI description, and the common ones.
 
     `api.http.openapi` adds their media type, schema and examples.
     """

@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import islice
-from zoneinfo import ZoneInfo
 
 import orjson
 from psycopg import AsyncConnection
 
 from api.contract.translation import Translator
-from api.imports.sends_log import BadRow, Columns, RawRow, SentMail, sent_mail, told_by
+from api.imports.profiles.profile import Fate
+from api.imports.rows import BadRow, RawRow
+from api.imports.sends_log import Reading, SentMail, is_taken, understood
 from api.settings.environment import Settings
 from ledger.application.answers import Answer
 from ledger.application.caller import SYSTEM, Caller
@@ -42,20 +43,6 @@ class ImportStopped(Exception):
     """The store did not answer; what was taken in stays, and is known when it is tried again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How to read the log: its columns, the zone of times without an offset, which rows to take.
-
-    `source` names the log: a row is known again by it and its id. `only` has the columns that must
-    hold a value for a row to count, such as a status.
-    """
-
-    columns: Columns
-    source: str
-    zone: ZoneInfo | None = None
-    only: tuple[tuple[str, str], ...] = ()
-
-
 @dataclass(slots=True)
 class Counts:
     """What became of the rows."""
@@ -65,14 +52,24 @@ class Counts:
     settled: int = 0
     duplicate: int = 0
     left_out: int = 0
+    failed: int = 0
+    other: int = 0
     bad: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A mail as it was understood, and what the ledger would make of it."""
+
+    mail: SentMail
+    becomes: str
 
 
 @dataclass(slots=True)
 class Import:
     """One run: `on_bad(line, why)` hears of each row that is skipped, `on_rows(n)` of progress.
 
-    With `dry_run` everything is looked up and nothing written.
+    With `dry_run` everything is looked up and nothing written; `on_shown` hears of each mail.
     """
 
     settings: Settings
@@ -81,6 +78,7 @@ class Import:
     on_bad: Callable[[int, str], None]
     on_rows: Callable[[int], None]
     dry_run: bool = False
+    on_shown: Callable[[Shown], None] = lambda shown: None
     counts: Counts = field(default_factory=Counts)
 
     async def run(self, rows: Iterable[RawRow]) -> Counts:
@@ -125,22 +123,26 @@ class _Session:
 
     async def take(self, chunk: list[RawRow]) -> None:
         """Judge the rows of a chunk, and apply what they tell that is not known yet."""
-        mails = [mail for row in chunk if (mail := self._read(row)) is not None]
+        mails = [mail for row in chunk for mail in self._read(row)]
         found = await load_need(self.connection, self._needs(mails))
         permits = set(found.permits)
         told = {found.names[n] for m in mails for n in self._permit_names(m) if n in found.names}
         if told - permits:
             permits |= set((await load_need(self.connection, Need(permits=told))).permits)
         fresh: list[_Told] = []
-        seen: set[str] = set()
+        seen: set[str | None] = set()
         for mail in mails:
+            row = self._told(mail, found, permits)
+            ids = {row.facts[-1].fact_id, mail.mail_id}
             if mail.data.at > found.now + _FUTURE:
                 self._bad(mail.line, "at: the time lies in the future")
-            elif self._fact_name(mail) in found.names or mail.row_id in seen:
+            elif ids & seen or any(name in found.names for name in self._fact_names(mail)):
                 self.run.counts.duplicate += 1
+                self._show(mail, "known already")
             else:
-                seen.add(mail.row_id)
-                fresh.append(self._told(mail, found, permits))
+                seen.add(row.facts[-1].fact_id)
+                fresh.append(row)
+                self._show(mail, "the ledger's own" if row.of_permit else "past the ledger")
         if self.run.dry_run:
             for row in fresh:
                 self._count("applied", row)
@@ -149,28 +151,43 @@ class _Session:
         self.run.counts.rows += len(chunk)
         self.run.on_rows(self.run.counts.rows)
 
-    def _read(self, row: RawRow) -> SentMail | None:
-        reading, policy = self.run.reading, self.run.settings.policy
+    def _show(self, mail: SentMail, becomes: str) -> None:
+        if self.run.dry_run:
+            self.run.on_shown(Shown(mail, becomes))
+
+    def _read(self, row: RawRow) -> tuple[SentMail, ...]:
+        """The copies that went out by a row; what it tells else is counted."""
+        reading, counts = self.run.reading, self.run.counts
         try:
-            unlike = (told_by(row, column) != value for column, value in reading.only)
-            if row.trouble is None and any(unlike):
-                self.run.counts.left_out += 1
-                return None
-            mail = sent_mail(row, reading.columns, reading.zone)
+            if not is_taken(row, reading):
+                counts.left_out += 1
+                return ()
+            told = understood(row, reading)
         except BadRow as error:
             self._bad(row.line, str(error))
-            return None
-        if mail.data.stage is not None and policy.stage(mail.data.stage) is None:
-            known = ", ".join(stage.name for stage in policy.stages)
-            self._bad(row.line, f"stage: it is not one of the policy's: {known}")
-            return None
-        return mail
+            return ()
+        if told.fate is Fate.OTHER:
+            counts.other += 1
+            return ()
+        mails = tuple(mail for mail in told.mails if mail.copy not in reading.failed)
+        if told.fate is Fate.FAILED or not mails:
+            counts.failed += 1
+            return ()
+        return mails if self._has_a_known_stage(mails[0]) else ()
+
+    def _has_a_known_stage(self, mail: SentMail) -> bool:
+        policy, stage = self.run.settings.policy, mail.data.stage
+        if stage is None or policy.stage(stage) is not None:
+            return True
+        known = ", ".join(stage.name for stage in policy.stages)
+        self._bad(mail.line, f"stage: it is not one of the policy's: {known}")
+        return False
 
     def _needs(self, mails: list[SentMail]) -> Need:
         """What the ledger may know of these rows: the row itself, its permit, its address."""
         need = Need()
         for mail in mails:
-            need.names.add(self._fact_name(mail))
+            need.names.update(self._fact_names(mail))
             need.names.update(self._permit_names(mail))
             permit_id = self.identity.permit_of(mail.message_id) if mail.message_id else None
             if permit_id is not None:
@@ -187,8 +204,10 @@ class _Session:
             known = (found.names.get(name) for name in self._permit_names(mail))
             permit_id = next((p for p in known if p in permits), None)
         if permit_id is not None:
-            word = Delivery(source, "delivered", mail.provider_id, mail.message_id, permit_id)
-            return _Told(mail, [Fact(word, source, mail.row_id, at)], of_permit=True)
+            provider_id = self._known_id(mail, found)
+            word = Delivery(source, "delivered", provider_id, mail.message_id, permit_id)
+            # One word settles it, however many copies of it went out.
+            return _Told(mail, [Fact(word, source, mail.mail_id, at)], of_permit=True)
         facts = []
         customer_id = mail.data.customer_id
         if mail.address is not None:
@@ -201,7 +220,7 @@ class _Session:
         sent = SendObserved(
             customer_id, at, data.invoice_id, data.stage, data.thread_id, data.intent
         )
-        return _Told(mail, [*facts, Fact(sent, source, mail.row_id, at)], of_permit=False)
+        return _Told(mail, [*facts, Fact(sent, source, self._copy_id(mail), at)], of_permit=False)
 
     async def _apply(self, fresh: list[_Told]) -> None:
         """Apply the facts in their order; the last of each row says what became of it."""
@@ -245,17 +264,29 @@ class _Session:
         self.run.counts.bad += 1
         self.run.on_bad(line, why)
 
-    def _fact_name(self, mail: SentMail) -> Name:
-        fact = Fact(_of_nobody(mail), self.run.reading.source, mail.row_id)
-        return "fact", fact_name(fact)
+    def _fact_names(self, mail: SentMail) -> list[Name]:
+        """The names under which the row may be known: as its copy's, and as the mail's."""
+        ids = dict.fromkeys((self._copy_id(mail), mail.mail_id))
+        of_nobody, source = _of_nobody(mail), self.run.reading.source
+        return [("fact", fact_name(Fact(of_nobody, source, fact_id))) for fact_id in ids]
+
+    def _copy_id(self, mail: SentMail) -> str:
+        """The name of one copy: the recipient is in it by fingerprint alone (design D18)."""
+        if not mail.by_recipient or mail.address is None:
+            return mail.mail_id
+        return f"{mail.mail_id}#{self._address(mail.address).fingerprint[:16]}"
+
+    @staticmethod
+    def _known_id(mail: SentMail, found: Loaded) -> str | None:
+        """The provider's id that the ledger knows, else the likeliest one."""
+        known = (id for id in mail.provider_ids if ("provider_message", id) in found.names)
+        return next(known, next(iter(mail.provider_ids), None))
 
     @staticmethod
     def _permit_names(mail: SentMail) -> list[Name]:
-        names: list[Name] = []
+        names: list[Name] = [("provider_message", id) for id in mail.provider_ids]
         if mail.message_id is not None:
-            names.append(("sent_message", mail.message_id))
-        if mail.provider_id is not None:
-            names.append(("provider_message", mail.provider_id))
+            names.insert(0, ("sent_message", mail.message_id))
         return names
 
     def _address(self, text: str) -> Address:

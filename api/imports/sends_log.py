@@ -1,47 +1,42 @@
-"""Reads a provider's sent log, CSV or JSON lines, row by row and without keeping any of it."""
+"""Turns a row of a sent log into the mails that it tells of, by columns or by a profile."""
 
-import csv
 import hashlib
-import io
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from typing import Any, BinaryIO
-from zoneinfo import ZoneInfo
+from io import BufferedReader
+from typing import Any
 
-import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from api.contract.facts import SendObservedData
 from api.contract.fields import Email, Id, MessageId
-from api.contract.free_text import without_addresses
 from api.contract.problems import validation_errors
+from api.imports.addresses import addresses_in
+from api.imports.csv_rows import csv_rows
+from api.imports.dates import Dates, moment_of
+from api.imports.json_rows import json_rows
+from api.imports.profiles.profile import Fate, Profile, Told
+from api.imports.profiles.table import Table
+from api.imports.rows import BadRow, RawRow
+from api.webhooks.bodies.mail_ids import possible_ids
+from ledger.domain.identity import normal_form
 
 FORMATS = ("csv", "jsonl")
-_LONGEST_LINE = 1024 * 1024
-_LONGEST_FIELD = 256 * 1024
-_MILLISECONDS_FROM = 100_000_000_000
-"""Epoch numbers from here on count milliseconds: as seconds they would lie past the year 5000."""
+_LONGEST_ID = 255
+_NEVER = datetime(2000, 1, 1, tzinfo=UTC)
+"""Stands in a mail that failed, whose time nothing asks for."""
 _ID: TypeAdapter[str] = TypeAdapter(Id)
 _MESSAGE_ID: TypeAdapter[str] = TypeAdapter(MessageId)
 _EMAIL: TypeAdapter[str] = TypeAdapter(Email)
 
 
-class BadLog(Exception):
-    """The file as a whole cannot be used; the message says why."""
-
-
-class BadRow(ValueError):
-    """One row cannot be used; the message says why, and nothing of its content (design D18)."""
-
-
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Which column of the log holds what; None: no column does.
+    """Which column of the log holds what; None: no column does, or the profile knows.
 
-    A name with dots in it reaches into nested objects of JSON lines.
+    A name with dots in it reaches into nested objects of JSON.
     """
 
     customer: str | None = None
@@ -61,56 +56,120 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True)
-class RawRow:
-    """A row of the file: the number of the line it ends on, and its columns or why it has none."""
+class Reading:
+    """How to read the log: its columns and profile, how it writes times, which rows to take.
 
-    line: int
-    columns: dict[str, Any]
-    trouble: str | None = None
+    `source` names the log: a row is known again by it and its id. `only` has the columns that must
+    hold a value for a row to count, such as a status. `failed` has the copies of which another row
+    says that they failed.
+    """
+
+    columns: Columns
+    source: str
+    dates: Dates = field(default_factory=Dates)
+    only: tuple[tuple[str, str], ...] = ()
+    profile: Profile | None = None
+    failed: frozenset[bytes] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class SentMail:
-    """A row that can be used: one mail that went out.
+    """One copy of a mail that went out.
 
-    `row_id` names it within the log. `data` has no customer where only `address` is known.
+    `mail_id` names the mail within the log; `by_recipient` says that its copies have rows, or
+    places in a row, of their own, so that the recipient belongs to the name. `provider_ids` are
+    those that the provider may know it by. `data` has no customer where only `address` is known.
     """
 
     line: int
-    row_id: str
-    provider_id: str | None
+    mail_id: str
+    by_recipient: bool
+    provider_ids: tuple[str, ...]
     message_id: str | None
     address: str | None
     data: SendObservedData
 
+    @property
+    def copy(self) -> bytes:
+        """What tells this copy from every other in the log, in a few bytes."""
+        to = normal_form(self.address) if self.address is not None else self.data.customer_id
+        return hashlib.sha256(f"{self.mail_id}\0{to}".encode()).digest()[:12]
 
-def raw_rows(file: BinaryIO, form: str, columns: Columns) -> Iterator[RawRow]:
-    """The rows of a file in that format. Raises BadLog where a named column is not in a CSV."""
-    return _csv_rows(file, columns) if form == "csv" else _json_rows(file)
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What a row tells: the copies that went out, or what became of them instead."""
+
+    fate: Fate
+    mails: tuple[SentMail, ...] = field(default=())
 
 
-def sent_mail(row: RawRow, columns: Columns, zone: ZoneInfo | None) -> SentMail:
-    """The mail of a row; times without an offset are of that zone. Raises BadRow."""
+def log_rows(file: BufferedReader, form: str, reading: Reading) -> Iterator[RawRow]:
+    """The rows of a log in that format. Raises BadLog where a named column is not in a CSV."""
+    columns = reading.columns
+    profile = reading.profile
+    if profile is not None and not (isinstance(profile, Table) and form == "csv"):
+        return profile.rows(file, form, reading.dates)
+    return csv_rows(file, columns.named()) if form == "csv" else json_rows(file)
+
+
+def is_taken(row: RawRow, reading: Reading) -> bool:
+    """Does the row hold what the reading takes only? Raises BadRow."""
+    if row.trouble is not None:
+        return True
+    return all(told_by(row, column) == value for column, value in reading.only)
+
+
+def understood(row: RawRow, reading: Reading) -> Understood:
+    """What a row tells. Raises BadRow; UnsettledDate for a time that can be read in two ways."""
     if row.trouble is not None:
         raise BadRow(row.trouble)
-    told = {field.name: told_by(row, getattr(columns, field.name)) for field in fields(columns)}
-    address = told["address"] if told["customer"] is None else None
-    if told["customer"] is None and address is None:
+    columns = reading.columns
+    told = reading.profile.told(row) if reading.profile is not None else Told(Fate.SENT)
+    if told.fate is Fate.OTHER:
+        return Understood(Fate.OTHER)
+    customer = told_by(row, columns.customer)
+    if customer is None and columns.address is None:
+        customer = told.customer
+    recipients = _recipients(row, columns, told) if customer is None else ()
+    if customer is None and not recipients:
         raise BadRow("it names no customer")
-    if told["at"] is None:
+    at = told_by(row, columns.at) if columns.at else told.at
+    if at is None and told.fate is Fate.SENT:
         raise BadRow("it has no time")
+    mails = [_mail(row, reading, told, customer, address, at) for address in recipients or (None,)]
+    return Understood(told.fate, tuple(mails))
+
+
+def _recipients(row: RawRow, columns: Columns, told: Told) -> tuple[str, ...]:
+    value = _value(row, columns.address) if columns.address else told.recipients
+    try:
+        return addresses_in(value)
+    except ValueError as error:
+        named = f"{columns.address}: " if columns.address and "neither" in str(error) else ""
+        raise BadRow(f"{named}{error}") from None
+
+
+def _mail(
+    row: RawRow, reading: Reading, told: Told, customer: str | None, address: str | None, at: Any
+) -> SentMail:
+    columns = reading.columns
+    invoice = told_by(row, columns.invoice) or told.invoice
+    thread, intent = told_by(row, columns.thread), told_by(row, columns.intent)
+    own_id = told_by(row, columns.id)
+    message_id = told_by(row, columns.message_id) or told.message_id
+    mail_id = own_id or _short(told.mail_id)
     try:
         data = SendObservedData(
             # An address is looked up later; it stands for a customer who is known by nothing else.
-            customer_id=told["customer"] or "-",
-            at=moment_of(told["at"], zone),
-            invoice_id=told["invoice"],
-            stage=told["stage"] if told["invoice"] is not None else None,
-            thread_id=told["thread"] if told["intent"] is not None else None,
-            intent=told["intent"] if told["thread"] is not None else None,
+            customer_id=customer or "-",
+            at=moment_of(at, reading.dates) if told.fate is Fate.SENT else _NEVER,
+            invoice_id=invoice,
+            stage=told_by(row, columns.stage) if invoice is not None else None,
+            thread_id=thread if intent is not None else None,
+            intent=intent if thread is not None else None,
         )
-        row_id = _ID.validate_python(told["id"]) if told["id"] is not None else _digest(row)
-        message_id = told["message_id"]
+        mail_id = _ID.validate_python(mail_id) if mail_id is not None else _digest(row)
         if message_id is not None:
             message_id = _MESSAGE_ID.validate_python(message_id)
         if address is not None:
@@ -118,124 +177,44 @@ def sent_mail(row: RawRow, columns: Columns, zone: ZoneInfo | None) -> SentMail:
     except ValidationError as error:
         first = validation_errors(error)[0]
         raise BadRow(": ".join(part for part in (first["at"], first["message"]) if part)) from None
-    return SentMail(row.line, row_id, told["id"], message_id, address, data)
-
-
-def moment_of(value: str, zone: ZoneInfo | None) -> datetime:
-    """A time of a log: ISO 8601, a mail's date (RFC 5322), or an epoch in seconds or milliseconds.
-
-    Raises BadRow for anything else, and for one without an offset where no zone is given.
-    """
-    try:
-        number = float(value)
-    except ValueError:
-        at = _written_moment(value)
-    else:
-        try:
-            seconds = number / 1000 if abs(number) >= _MILLISECONDS_FROM else number
-            return datetime.fromtimestamp(seconds, UTC)
-        except (ValueError, OverflowError, OSError):
-            raise BadRow("at: the epoch is out of range") from None
-    if at.tzinfo is not None:
-        return at.astimezone(UTC)
-    if zone is None:
-        raise BadRow("at: the time has no offset; name its zone with --time-zone")
-    return at.replace(tzinfo=zone).astimezone(UTC)
-
-
-def _written_moment(text: str) -> datetime:
-    for read in (datetime.fromisoformat, parsedate_to_datetime):
-        try:
-            return read(text)
-        except (ValueError, TypeError, IndexError, OverflowError):
-            continue
-    raise BadRow("at: this is no time; write 2026-12-01T00:00:00Z")
-
-
-def _csv_rows(file: BinaryIO, columns: Columns) -> Iterator[RawRow]:
-    csv.field_size_limit(_LONGEST_FIELD)
-    # What is not UTF-8 makes its own row unusable, not the whole file.
-    text = io.TextIOWrapper(file, "utf-8-sig", "surrogateescape", newline="")
-    try:
-        reader = csv.reader(text)
-        header = _header(reader, columns)
-        while (row := _csv_row(reader, header)) is not None:
-            if row.columns or row.trouble is not None:
-                yield row
-    finally:
-        # The file is the caller's to close.
-        text.detach()
-
-
-def _header(reader: Any, columns: Columns) -> list[str]:
-    try:
-        header: list[str] | None = next(reader, None)
-    except csv.Error as error:
-        raise BadLog(f"the first line cannot be read: {error}") from None
-    if not header:
-        raise BadLog("the file is empty: its first line names the columns")
-    missing = [name for name in columns.named() if name not in header]
-    if missing:
-        # A file without a header has a customer's row in its place.
-        there = without_addresses(", ".join(header))
-        raise BadLog(f"there is no column {', '.join(missing)}; there are {there}")
-    return header
-
-
-def _csv_row(reader: Any, header: list[str]) -> RawRow | None:
-    """The next row, one without columns for an empty line, None at the end."""
-    try:
-        values: list[str] | None = next(reader, None)
-    except csv.Error as error:
-        return RawRow(reader.line_num, {}, f"it cannot be read: {error}")
-    if values is None:
-        return None
-    if values and len(values) != len(header):
-        return RawRow(reader.line_num, {}, f"it has {len(values)} columns, not {len(header)}")
-    return RawRow(reader.line_num, dict(zip(header, values, strict=bool(values))))
-
-
-def _json_rows(file: BinaryIO) -> Iterator[RawRow]:
-    line = 0
-    while text := file.readline(_LONGEST_LINE + 1):
-        line += 1
-        if len(text) > _LONGEST_LINE:
-            _skip_rest(file, text)
-            yield RawRow(line, {}, "it is longer than 1 MiB")
-            continue
-        if not text.strip():
-            continue
-        try:
-            found = orjson.loads(text)
-        except orjson.JSONDecodeError:
-            found = None
-        if isinstance(found, dict):
-            yield RawRow(line, found)
-        else:
-            yield RawRow(line, {}, "it is no JSON object")
-
-
-def _skip_rest(file: BinaryIO, text: bytes) -> None:
-    while text and not text.endswith(b"\n"):
-        text = file.readline(_LONGEST_LINE)
+    ids = [told.provider_id] if told.provider_id is not None and own_id is None else []
+    for text in (own_id, message_id):
+        ids += possible_ids(text) if text is not None else ()
+    # A log whose id is named by hand was known by it alone before there were profiles.
+    by_recipient = address is not None and own_id is None and told.mail_id is not None
+    return SentMail(
+        row.line, mail_id, by_recipient, tuple(dict.fromkeys(ids)), message_id, address, data
+    )
 
 
 def told_by(row: RawRow, column: str | None) -> str | None:
     """What a column says, None where it is left out or empty. Raises BadRow."""
+    value = _value(row, column)
+    if isinstance(value, bool) or not isinstance(value, str | int | float | None):
+        raise BadRow(f"{column} is neither text nor a number")
+    return str(value).strip() or None if value is not None else None
+
+
+def _value(row: RawRow, column: str | None) -> Any:
     if column is None:
         return None
     value = row.columns.get(column)
     if value is None and "." in column:
         value = _nested(row.columns, column)
-    if isinstance(value, bool) or not isinstance(value, str | int | float | None):
-        raise BadRow(f"{column} is neither text nor a number")
-    return str(value).strip() or None if value is not None else None
+    return value
 
 
 def _nested(found: Any, path: str) -> Any:
     for name in path.split("."):
         found = found.get(name) if isinstance(found, dict) else None
     return found
+
+
+def _short(mail_id: str | None) -> str | None:
+    """An id that the ledger can keep: a longer one by its digest."""
+    if mail_id is None or len(mail_id) <= _LONGEST_ID:
+        return mail_id
+    return f"id:{hashlib.sha256(mail_id.encode()).hexdigest()}"
 
 
 def _digest(row: RawRow) -> str:

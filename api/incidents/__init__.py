@@ -1,1 +1,1 @@
-"""Incidents as people read them: the report in three forms, its chart and its timeline."""
+"""Incident reports for people: three formats, a chart and a timeline."""

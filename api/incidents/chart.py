@@ -1,4 +1,4 @@
-"""The chart of an incident as inline SVG: stacked bars of those who got most, and the rest."""
+"""The chart of an incident as inline SVG: stacked bars by customer, the rest in one series."""
 
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -15,8 +15,8 @@ _REST = "#b6bcc6"
 def chart_svg(chart: Chart, customer_ids: Sequence[str]) -> str:
     """The chart and its legend; `customer_ids` are in the order of the legend.
 
-    A bar's parts say on hovering what they stand for. The number of elements is bounded by the
-    chart's bars and series.
+    Each part of a bar has a tooltip. The number of elements is bounded by the chart's bars and
+    series.
     """
     if not chart.series:
         return '<p class="note">No mail to an affected customer.</p>'

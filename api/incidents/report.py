@@ -1,4 +1,4 @@
-"""The report of an incident: everything that a reader needs who has no ledger at hand (D14)."""
+"""Gathers the report of an incident, which can be read without access to the ledger (D14)."""
 
 import math
 from collections import Counter
@@ -15,13 +15,13 @@ from ledger.store.looking_back.incident_acts import switches_since
 from projections.affected import AffectedCustomer, SenderShare, Summary, Window, overview_of
 
 MOST_LISTED = 5_000
-"""Affected customers whom a report names; the list of the HTTP interface has all of them."""
+"""How many affected customers a report names; the HTTP list has all of them."""
 _MOST_SENDERS = 20
 _MOST_SWITCHES = 500
 _IN_CHART = 10
-"""Customers who have a colour of their own in the chart."""
+"""How many customers have their own colour in the chart."""
 _MOST_BARS = 336
-"""Bars of the chart: two weeks of hours; longer windows get wider bars."""
+"""The maximum number of bars: two weeks of hours; in longer windows a bar spans more hours."""
 _HOUR = 3600
 
 
@@ -29,8 +29,8 @@ _HOUR = 3600
 class Chart:
     """Mails per span of `seconds` since `start`, in `bars` spans.
 
-    `series` has the numbers of each of the customers who got most, and under None of all others
-    together; a bar that is not in it is 0.
+    `series` maps each of the customers with most mails, and None for all others together, to its
+    numbers by bar; a missing bar is 0.
     """
 
     start: datetime
@@ -81,7 +81,7 @@ class Report:
 
 
 def window_of(incident: Incident, now: datetime, policy: Policy) -> Window:
-    """Which mails count for the incident."""
+    """The window of mails that count for the incident."""
     return Window(incident.window_from, incident.window_to, now, policy.outreach_per_day)
 
 
@@ -126,12 +126,12 @@ def apology_to(incident: Incident, affected: AffectedCustomer) -> Apology | None
 
 
 def apologies_by_state(incident: Incident) -> dict[str, int]:
-    """How many apologies are in which state."""
+    """The number of apologies in each state."""
     return dict(Counter(apology.state for apology in incident.apologies.values()))
 
 
 def _spans(window: Window) -> tuple[int, int]:
-    """How many seconds a bar of the chart stands for, whole hours, and how many bars there are."""
+    """The span of a bar in seconds (whole hours), and the number of bars."""
     hours = math.ceil((window.to - window.from_).total_seconds() / _HOUR)
     seconds = math.ceil(hours / _MOST_BARS) * _HOUR
     return seconds, math.ceil(hours * _HOUR / seconds)

@@ -1,4 +1,4 @@
-"""The report of an incident as one HTML page that needs nothing else: no script, no other file."""
+"""The report of an incident as one self-contained HTML page, without scripts or other files."""
 
 from html import escape
 from importlib.resources import files
@@ -19,7 +19,7 @@ from projections.affected import SenderShare
 def report_html(report: Report) -> str:
     """The page; every text in it is escaped."""
     incident = report.incident
-    # One pass over the template: what people wrote is never looked at for further places.
+    # One pass over the template: placeholders within people's text are not substituted.
     return _template().substitute(
         title=escape(incident.title),
         incident_id=escape(incident.incident_id),

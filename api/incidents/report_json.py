@@ -37,7 +37,7 @@ def report_json(report: Report) -> dict[str, Any]:
 
 
 def _in_order(report: Report) -> list[tuple[str | None, dict[int, int]]]:
-    """Those who got most first, all others together last."""
+    """The series, customers with most mails first, all others together last."""
     series = report.chart.series
     named = [c.affected.customer_id for c in report.customers if c.affected.customer_id in series]
     order: list[str | None] = [*named, None] if None in series else [*named]

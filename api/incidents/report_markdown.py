@@ -18,12 +18,12 @@ _MOST_SPANS = 48
 
 
 def report_markdown(report: Report) -> str:
-    """The report; what people wrote in it is escaped, so that it stays text."""
+    """The report; text that people wrote is escaped, so that it is not read as Markdown."""
     return "\n".join(_lines(report)) + "\n"
 
 
 def plain(text: str) -> str:
-    """A text that Markdown shows as it is, on one line."""
+    """Escape a text for Markdown, on one line."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
@@ -63,7 +63,7 @@ def _lines(report: Report) -> Iterator[str]:
 
 
 def _spans(report: Report) -> Iterator[str]:
-    """The busiest spans, in their order: a table is no place for hundreds of bars."""
+    """The spans with most mails, in order of time: a table of all bars would be too long."""
     totals = report.chart.totals
     busiest = sorted(range(len(totals)), key=lambda bar: (-totals[bar], bar))[:_MOST_SPANS]
     rows = [

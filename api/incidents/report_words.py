@@ -1,4 +1,4 @@
-"""What the report of an incident says in words, whatever form it is written in."""
+"""The sentences of an incident report that all its formats share."""
 
 from datetime import UTC, datetime
 
@@ -13,7 +13,7 @@ _STATES = {
 
 
 def moment(at: datetime | None) -> str:
-    """A time as the report writes it: UTC, to the second."""
+    """A time in the report's format: UTC, to the second."""
     return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if at is not None else "never"
 
 
@@ -23,7 +23,7 @@ def counted(number: int, one: str, many: str) -> str:
 
 
 def summary_sentences(report: Report) -> list[str]:
-    """What happened and where it stands, in a few sentences."""
+    """The summary: what happened, and the incident's state."""
     incident, summary = report.incident, report.summary
     window = f"{moment(incident.window_from)} and {moment(incident.window_to)}"
     limit = counted(report.policy.outreach_per_day, "mail", "mails")
@@ -45,24 +45,24 @@ def summary_sentences(report: Report) -> list[str]:
 
 
 def span_name(chart: Chart) -> str:
-    """What one bar of the chart stands for."""
+    """The time span of one bar of the chart, in words."""
     hours = chart.seconds // 3600
     return "hour" if hours == 1 else f"{hours} hours"
 
 
 def chart_title(report: Report) -> str:
-    """What the chart shows."""
+    """The title of the chart."""
     return f"Mails per {span_name(report.chart)} to affected customers"
 
 
 def apology_words(customer: ReportedCustomer) -> str:
-    """What became of a customer's apology."""
+    """The state of a customer's apology, in words."""
     apology = customer.apology
     return "none" if apology is None else f"{apology.state} at {moment(apology.at)}"
 
 
 def not_listed_sentence(report: Report) -> str:
-    """How many customers are left out, empty where none is."""
+    """How many customers the report does not name; empty if it names all."""
     if not report.not_listed:
         return ""
     count = counted(report.not_listed, "more customer is", "more customers are")

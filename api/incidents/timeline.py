@@ -20,7 +20,7 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something that happened, at a time (UTC): `what` for programs, `text` for people."""
+    """A timeline entry at a time (UTC): `what` for programs, `text` for people."""
 
     at: datetime
     what: str
@@ -33,7 +33,7 @@ def timeline_of(
     alerts: Sequence[AlertsOfKind],
     switches: Sequence[Switched],
 ) -> list[Entry]:
-    """What happened in the incident, in order; how long it is depends on people's actions only."""
+    """The timeline, in order of time; only people's actions can make it long."""
     entries = [
         *_mails(summary),
         *_alerts(alerts),
@@ -72,9 +72,9 @@ def _alerts(alerts: Sequence[AlertsOfKind]) -> Iterator[Entry]:
 
 
 def _switches(incident: Incident, switches: Sequence[Switched]) -> Iterator[Entry]:
-    """The pauses up to the end of the incident, the resumes of them, and what proved the guard.
+    """The pauses before the incident was closed, their resumes, and the guard checks.
 
-    Once it is closed, another incident's pauses are left out.
+    Pauses after the close are left out: they belong to another incident.
     """
     paused: set[str] = set()
     for switch in switches:

@@ -1,4 +1,4 @@
-"""What an incident and its affected customers look like to a person (contract: People)."""
+"""Incidents and affected customers as JSON for responses (contract: People)."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from projections.incidents import IncidentRow
 
 
 def incident_view(incident: Incident) -> dict[str, Any]:
-    """An incident; its window is half-open, times are UTC."""
+    """An incident as JSON; its window is half-open, times are UTC."""
     return {
         "incident_id": incident.incident_id,
         "title": incident.title,
@@ -24,7 +24,7 @@ def incident_view(incident: Incident) -> dict[str, Any]:
 
 
 def incident_row_view(row: IncidentRow) -> dict[str, Any]:
-    """An incident as it is listed: the same fields."""
+    """An incident of a list as JSON, with the same fields."""
     return {
         "incident_id": row.incident_id,
         "title": row.title,
@@ -42,7 +42,7 @@ def incident_row_view(row: IncidentRow) -> dict[str, Any]:
 def affected_view(
     affected: AffectedCustomer, details: Details, apology: Apology | None
 ) -> dict[str, Any]:
-    """An affected customer with what the ledger decided for them within the window."""
+    """An affected customer as JSON, with their permits and decisions within the window."""
     return {
         "customer_id": affected.customer_id,
         "mails": affected.mails,

@@ -1,1 +1,1 @@
-"""Paging: alerts become messages and reach every target at least once."""
+"""Paging: delivers alerts as messages to every target, at least once."""

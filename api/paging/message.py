@@ -1,4 +1,4 @@
-"""What a page says: title and text, the same each time it is tried, with its dedupe key."""
+"""Writes the message of a page: title, text and dedupe key, the same at each retry."""
 
 import hashlib
 import re
@@ -16,7 +16,7 @@ _NOT_PRINTED = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A page in words. `dedupe_key` is as the alert has it; `reason` is the page's."""
+    """The message of a page. `dedupe_key` comes from the alert, `reason` from the page."""
 
     title: str
     body: str
@@ -25,7 +25,7 @@ class Message:
 
     @property
     def short_key(self) -> str:
-        """The dedupe key for fields that take 255 plain characters; any other is its sha256."""
+        """The dedupe key for fields of 255 plain characters; a key that does not fit is hashed."""
         key = self.dedupe_key
         if _PLAIN_KEY.fullmatch(key):
             return key
@@ -33,12 +33,12 @@ class Message:
 
     @property
     def is_drill(self) -> bool:
-        """Whether nobody has to get up for it."""
+        """True for a drill, which needs no reaction."""
         return self.reason == "drill"
 
 
 def message_of(page: Page) -> Message:
-    """The words of a page. Drills and escalations say in the title that they are."""
+    """The message of a page. The title marks drills and escalations."""
     marks = {"drill": "DRILL: ", "escalation": "ESCALATION, not acknowledged: "}
     mark = marks.get(page.reason, "")
     one = page.alerts[0] if len(page.alerts) == 1 and page.reason != "summary" else None
@@ -95,5 +95,5 @@ def _cut(text: str, longest: int) -> str:
 
 
 def _line(text: str) -> str:
-    # Ids come from outside: a line break in one must not forge a line of the message.
+    # Ids come from callers: a line break in an id must not forge a line of the message.
     return _NOT_PRINTED.sub(" ", text)

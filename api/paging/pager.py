@@ -1,4 +1,4 @@
-"""The pager: a supervised loop that takes alerts from the outbox to every target (design D11)."""
+"""The pager: a supervised loop that delivers alerts from the outbox to every target (D11)."""
 
 import asyncio
 import logging
@@ -28,12 +28,12 @@ _OPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Cadence:
-    """How often and how long, in seconds of real time.
+    """The pager's intervals and timeouts, in seconds of real time.
 
-    `poll`: between looks at the outbox; `timeout`: for one target to take one message; `claim`:
-    until another pager may try what this one has not settled, so more than `timeout`; `drill`: how
-    long a drill waits for a pager that works on it already; `farewell`: how long `stop` waits for
-    messages on their way; `at_once`: how many pages leave at the same time, a number.
+    `poll`: interval between polls of the outbox; `timeout`: for one delivery to one target;
+    `claim`: how long a claim of a page lasts, longer than `timeout`; `drill`: how long a drill
+    waits for a pager that has claimed it already; `farewell`: how long `stop` waits for deliveries
+    in progress. `at_once` is a number: how many pages are delivered concurrently.
     """
 
     poll: float = 1.0
@@ -47,7 +47,7 @@ class Cadence:
 
 @dataclass(slots=True)
 class Counters:
-    """For metrics: messages that a target took, tries that failed, and what has not arrived yet."""
+    """For metrics: successful deliveries, failed attempts, and alerts and pages still pending."""
 
     sent: int = 0
     failed: int = 0
@@ -55,7 +55,7 @@ class Counters:
 
 
 class DrillResult(NamedTuple):
-    """Whether one target had the drill; `detail` says why not."""
+    """Whether one target received the drill; `detail` says why not."""
 
     target: str
     ok: bool
@@ -63,9 +63,9 @@ class DrillResult(NamedTuple):
 
 
 class Pager:
-    """Delivers pages; several, in one process or many, share the work. Raises PagingError.
+    """Delivers pages; several pagers, in one or more processes, share the work. Raises PagingError.
 
-    Without URLs it only waits to be stopped: alerts stay listed as undelivered.
+    Without URLs it does nothing until stopped: alerts stay listed as undelivered.
     """
 
     def __init__(
@@ -85,11 +85,11 @@ class Pager:
         self._trouble = ""
 
     def wake(self) -> None:
-        """Look at the outbox now: an alert was just written. Call it in the event loop's thread."""
+        """Poll the outbox now, after an alert was written. Call it in the event loop's thread."""
         self._woken.set()
 
     async def run(self) -> None:
-        """Deliver until stopped; whatever goes wrong is logged, and tried again."""
+        """Deliver until stopped; every error is logged, and the delivery is retried."""
         async with self._running:
             try:
                 while self.targets and not self._stopping.is_set():
@@ -105,9 +105,9 @@ class Pager:
                 await self._finish()
 
     async def stop(self) -> None:
-        """End `run`, with a moment for the messages on their way.
+        """End `run`, after waiting up to `farewell` seconds for deliveries in progress.
 
-        What does not arrive in it is tried again when its claim has run out, by whoever runs then.
+        A page that is not delivered by then is retried by any pager after its claim has expired.
         """
         self._stopping.set()
         self.wake()
@@ -115,11 +115,11 @@ class Pager:
             await self._disconnect()
 
     async def deliver_drill(self, customer_id: str) -> list[DrillResult]:
-        """Take this customer's drill to every target now, and say which ones had it.
+        """Deliver this customer's drill to every target now; returns a result for each target.
 
-        Empty without targets. Raises PagingError where the outbox holds no drill for the customer,
-        psycopg.OperationalError where the database is away. Works without `run`; `stop` then closes
-        the connection.
+        Empty without targets. Raises PagingError where the outbox has no drill for the customer,
+        psycopg.OperationalError where the database does not answer. Works without `run`; `stop`
+        then closes the connection.
         """
         if not self.targets:
             return []
@@ -179,14 +179,14 @@ class Pager:
         try:
             await self._deliver(page)
         except Exception as error:
-            # The claim runs out, and the page is tried again.
+            # The claim expires, and the page is retried.
             await self._failed(error)
 
     async def _deliver(self, page: Page) -> dict[str, str]:
-        """Take a claimed page to those who have not had it; the reasons of those who did not."""
+        """Deliver a claimed page to the remaining targets; returns the reason of each failure."""
         missing = [t for t in self.targets if t.fingerprint not in page.delivered]
         if not page.alerts:
-            # An escalation of which everything was acknowledged meanwhile: nobody is disturbed.
+            # All alerts of this escalation were acknowledged meanwhile: it is not sent.
             missing = []
         message = message_of(page) if missing else None
         failures: dict[str, str] = {}
@@ -199,7 +199,7 @@ class Pager:
         return failures
 
     async def _send(self, page: Page, message: Message, target: Target) -> str:
-        """Why the target did not take the message; empty where it did."""
+        """Send the message to a target; returns why it failed, empty on success."""
         sent = await target.send(message, self._cadence.timeout)
         if not sent.ok:
             self.counters.failed += 1
@@ -219,7 +219,7 @@ class Pager:
 
     @asynccontextmanager
     async def _database(self) -> AsyncIterator[AsyncConnection[Any]]:
-        """The pager's connection, for one user at a time; a broken one is made anew."""
+        """The pager's connection, for one user at a time; a broken one is replaced."""
         async with self._using:
             if self._connection is None or self._connection.closed:
                 self._connection = await AsyncConnection.connect(
@@ -232,7 +232,7 @@ class Pager:
             yield self._connection
 
     async def _failed(self, error: Exception) -> None:
-        # An error's text may hold what the logs must not. The same trouble is logged once.
+        # Only the class: an error's text may contain addresses. The same error is logged once.
         trouble = type(error).__name__
         if trouble != self._trouble:
             _log.error("paging failed and goes on: %s", trouble)

@@ -1,4 +1,4 @@
-"""The places that pages go to: Apprise URLs, which are secrets and never shown."""
+"""The targets of pages: Apprise URLs, which are secrets and are never shown."""
 
 import asyncio
 import copy
@@ -30,7 +30,7 @@ DEDUPE_FIELDS = {
     "firehydrant": "dedup",
     "signl4": "external_id",
 }
-"""Services whose own deduplication Apprise lets us use, and what its class calls that field."""
+"""Services with a deduplication field that Apprise supports, and that field's name in its class."""
 
 _WEBHOOKS = frozenset({"json", "jsons", "form", "forms", "xml", "xmls"})
 _MAIL = frozenset({"mailto", "mailtos"})
@@ -42,21 +42,21 @@ _LONGEST_DETAIL = 200
 
 
 class PagingError(Exception):
-    """An alert URL that cannot be used; the message names its place in the list, never the URL."""
+    """An invalid alert URL; the message has its position in the list, never the URL itself."""
 
 
 class Sent(NamedTuple):
-    """Whether a target took a message, and what it said if not, without addresses or secrets."""
+    """Whether a delivery succeeded, and the error if not, without addresses or secrets."""
 
     ok: bool
     detail: str
 
 
 class Target:
-    """One Apprise URL. `name` is its scheme and place, `fingerprint` what deliveries are kept by.
+    """One Apprise URL. `name` is its scheme and position; deliveries are stored by `fingerprint`.
 
-    The fingerprint is slow to compute on purpose: the URL may hold a password that could be
-    guessed, and the fingerprint is kept in the database.
+    The fingerprint is slow to compute on purpose: it is stored in the database, and the URL may
+    contain a password that someone could guess from a fast hash.
     """
 
     def __init__(self, url: str, place: int) -> None:
@@ -79,7 +79,7 @@ class Target:
         ).hex()
 
     async def send(self, message: Message, timeout: float) -> Sent:
-        """Hand the message over within `timeout` seconds; it may still arrive after that.
+        """Send the message within `timeout` seconds; after a timeout it may still arrive.
 
         Apprise runs the blocking call in its own threads.
         """
@@ -102,13 +102,13 @@ class Target:
         return self._sent(result, timeout)
 
     def scrub(self, text: str) -> str:
-        """The text without addresses, URLs, and anything that this target's URL says."""
+        """Remove addresses, URLs and every part of this target's URL from a text."""
         for secret in self._secrets:
             text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "***", text)
         return _ADDRESS.sub("***", _URL.sub("***", text))
 
     def _sent(self, result: AppriseResult, timeout: float) -> Sent:
-        # A service marked optional counts as a success in Apprise's own total even if it failed.
+        # Apprise's own total counts a failed service that is marked optional as a success.
         statuses = [attempt.status for one in result for attempt in one.attempts]
         if AppriseResultStatus.SUCCESS in statuses:
             return Sent(True, "")
@@ -119,9 +119,9 @@ class Target:
         return Sent(False, detail[:_LONGEST_DETAIL])
 
     def _parts_for(self, message: Message) -> dict[str, Any]:
-        """The URL's parts with the dedupe key where the service has a place for it.
+        """The URL's parts, with the dedupe key where the service has a field for it.
 
-        What the URL itself sets there stays. A page is one message: longer ones are cut.
+        A value that the URL itself sets is kept. A page is one message: a long text is cut.
         """
         parts = copy.deepcopy(self._parts)
         parts.setdefault("overflow", "truncate")
@@ -138,21 +138,21 @@ class Target:
 
 
 def targets_of(urls: Sequence[str]) -> list[Target]:
-    """The targets of these URLs; one that is given twice counts once. Raises PagingError."""
+    """The targets of these URLs, without repetitions. Raises PagingError."""
     if not urls:
         return []
     _quieten()
     places = {url: place for place, url in reversed(list(enumerate(urls, start=1)))}
     with warnings.catch_warnings():
-        # At its first URL Apprise loads every service it knows; one imports a deprecated module.
+        # The first URL makes Apprise load all its services; one imports a deprecated module.
         warnings.simplefilter("ignore", DeprecationWarning)
         return [Target(url, places[url]) for url in dict.fromkeys(urls)]
 
 
 def _quieten() -> None:
-    """Keep Apprise and what it uses out of our logs: theirs name hosts, users and recipients.
+    """Silence the loggers of Apprise and its libraries: they log hosts, users and recipients.
 
-    What Apprise says of a failure still reaches us, with the result of each call.
+    Errors are still available from the result of each call.
     """
     apprise = logging.getLogger("apprise")
     apprise.setLevel(logging.WARNING)
@@ -169,7 +169,7 @@ def _shown_scheme(url: str) -> str:
 
 
 def _secrets_of(url: str) -> Iterator[str]:
-    """Every word of a URL behind its scheme, as written and decoded: any may be a credential."""
+    """Every word of a URL after its scheme, raw and decoded: each may be a credential."""
     place, _, query = url.partition("://")[2].partition("?")
     values = [item.partition("=")[2] for item in re.split("[&#]", query)]
     for text in (place, *values):

@@ -1,1 +1,1 @@
-"""One process: its parts are put together, started and stopped here and nowhere else."""
+"""The composition root: builds, starts and stops the parts of one process."""

@@ -1,4 +1,4 @@
-"""Puts one process together: its parts are made, started in order, and stopped in order."""
+"""Builds the parts of one process, and starts and stops them in order."""
 
 import gc
 from collections.abc import AsyncIterator
@@ -24,16 +24,16 @@ from api.webhooks.refresh.refresher import Refresher
 from ledger.application.engine import Engine, Limits
 from ledger.application.world import Identity
 from ledger.store.connections import Connections
+from ledger.store.idempotency_lock import IdempotencyLock
 from ledger.store.log.reader import LedgerReader
 from ledger.store.log.writer import PostgresWriter
-from ledger.store.twins import Twins
 from ledger.store.witness.witness_file import Witness
 from projections.projector import Projector
 from projections.rebuild import rebuild_outdated
 
 
 def build_app(settings: Settings, conninfo: str, test_clock: bool) -> ASGIApp:
-    """The whole service as one ASGI application on this database."""
+    """The service as one ASGI application on this database."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -93,7 +93,7 @@ def build_context(
         supervisor=supervisor,
         intake=intake,
         refresher=Refresher(intake, connections, settings.apis, policy),
-        twins=Twins(conninfo),
+        idempotency_lock=IdempotencyLock(conninfo),
         claimed=ClaimedCustomers(),
         read_wait=settings.read_wait,
         witness_path=settings.witness_path,
@@ -103,9 +103,9 @@ def build_context(
 
 
 def tune_garbage_collector() -> None:
-    """Keep the cyclic collector off the hot path: the cache is large and holds no cycles (D4).
+    """Keep the garbage collector off the hot path: the cache is large and has no cycles (D4).
 
-    The middle generation is looked through often, while it is small: every caller waits meanwhile.
+    The middle generation is collected often, while it is small, since all requests wait meanwhile.
     """
     gc.collect()
     gc.freeze()

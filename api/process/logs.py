@@ -1,4 +1,4 @@
-"""Structured logs: one JSON object a line, without addresses, bodies or keys (D18)."""
+"""Structured logs: one JSON object per line, without addresses, bodies or keys (D18)."""
 
 import json
 import logging
@@ -11,7 +11,7 @@ _MACHINE_FIELDS = ("decision_id", "permit_id", "provider", "position")
 
 
 class JsonFormatter(logging.Formatter):
-    """A record as one JSON object; whatever looks like an address is taken out."""
+    """Formats a record as one JSON object, without anything that looks like an address."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The line for a record."""
@@ -30,12 +30,12 @@ class JsonFormatter(logging.Formatter):
 
 
 def scrub(text: str) -> str:
-    """The text without anything that looks like an address."""
+    """Remove everything that looks like an address from a text."""
     return _ADDRESS.sub("[address]", text)
 
 
 def log_config() -> dict[str, Any]:
-    """The logging of the whole process, the server's included."""
+    """The logging configuration of the process, including uvicorn's loggers."""
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -57,5 +57,5 @@ def log_config() -> dict[str, Any]:
 
 
 def configure_logging() -> None:
-    """Log to standard error, one JSON object a line."""
+    """Log to standard error, one JSON object per line."""
     logging.config.dictConfig(log_config())

@@ -1,4 +1,4 @@
-"""Starting the service: database, migrations, secret, first key, then the HTTP server (D17)."""
+"""Starts the service: database, migrations, secret, first key, then the HTTP server (D17)."""
 
 import contextlib
 import json
@@ -44,12 +44,12 @@ _READY_SECONDS = 60.0
 
 
 class CannotListen(Exception):
-    """The address is taken, not this machine's, or not allowed; the message names it."""
+    """The address is in use, not this machine's, or not permitted; the message names it."""
 
 
 @dataclass(frozen=True)
 class Started:
-    """A ledger that is ready to be served."""
+    """A prepared ledger that can be served."""
 
     conninfo: str
     test_clock: bool
@@ -58,7 +58,7 @@ class Started:
 
 @contextlib.contextmanager
 def running_store(settings: Settings) -> Iterator[str]:
-    """The conninfo of the database: the one named, else the embedded one, run and watched."""
+    """The conninfo of the configured database, else of the embedded one, which is kept running."""
     if settings.database_url is not None:
         yield settings.database_url
         return
@@ -76,7 +76,7 @@ def running_store(settings: Settings) -> Iterator[str]:
 
 
 def prepare(settings: Settings, conninfo: str, test_clock: datetime | None) -> Started:
-    """Migrate, check the secret, set the clock up, and make the first key of a fresh ledger.
+    """Migrate, check the secret, set the test clock, and make the first key of a new ledger.
 
     Raises MigrationError, WrongSecret, RealHistory or WitnessError.
     """
@@ -98,7 +98,7 @@ def prepare(settings: Settings, conninfo: str, test_clock: datetime | None) -> S
 
 
 def _begin_witness(settings: Settings, conninfo: str) -> None:
-    """Where no witness was named, a folder that cannot be written to is no reason to stop."""
+    """Check the witness; a default folder that is not writable only logs a warning."""
     try:
         check_witness(conninfo, settings.witness_path)
     except OSError as error:
@@ -117,7 +117,7 @@ def serve(
     say: Callable[[str], None],
     when_ready: Callable[[str, Started], None] | None = None,
 ) -> None:
-    """Run the service until it is told to stop; requests that were taken are answered first.
+    """Run the service until it is told to stop; accepted requests are answered first.
 
     Raises CannotListen, PagingError, and what `prepare` and the embedded database raise.
     """
@@ -140,10 +140,10 @@ def serve(
 
 @contextlib.contextmanager
 def _stopping_in_order() -> Iterator[None]:
-    """SIGTERM and Ctrl-C leave by the way of every `finally`: the embedded database is stopped.
+    """Make SIGTERM and Ctrl-C run every `finally`, so that the embedded database is stopped.
 
-    uvicorn answers what it has taken, then raises the signal again, which would end the process on
-    the spot and leave the database behind.
+    uvicorn finishes its requests, then raises the signal again, which would otherwise end the
+    process at once and leave the database running.
     """
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -162,7 +162,7 @@ def _stopping_in_order() -> Iterator[None]:
 
 
 def worker_app() -> ASGIApp:
-    """The application of one worker process; the parent handed the database down."""
+    """The application of one worker process; the parent passes the database on."""
     configure_logging()
     settings = replace(load_settings(), database_url=os.environ[_HANDED_DOWN])
     return build_app(settings, os.environ[_HANDED_DOWN], os.environ[_TEST_CLOCK] == "1")
@@ -180,11 +180,11 @@ def _serve_with_workers(
 
 
 _MOST_CONNECTIONS = 1_000
-"""Per process; with bodies of at most 1 MiB it bounds what waits to be read. More get a 503."""
+"""Concurrent requests per process; with 1 MiB per body this bounds memory. Others get a 503."""
 
 
 def server_config(app: Any, factory: bool = False, workers: int = 1) -> uvicorn.Config:
-    """How uvicorn serves the ledger; benchmarks serve what they compare it with alike."""
+    """The uvicorn configuration; benchmarks use it for their baselines too."""
     return uvicorn.Config(
         app,
         factory=factory,
@@ -235,7 +235,7 @@ def _announce(
     say: Callable[[str], None],
     when_ready: Callable[[str, Started], None] | None,
 ) -> None:
-    """Once requests are answered: print the URL and key, and write the file for programs."""
+    """Once the server answers, print the URL and key, and write the announcement file."""
     if not _answers(url):
         return
     say(f"send ledger: {url}")
@@ -254,7 +254,7 @@ def _announce(
 
 
 def write_announcement(path: Path, url: str, key: str | None) -> None:
-    """Write `{"url", "key", "pid"}` whole, readable by its owner alone."""
+    """Write `{"url", "key", "pid"}` atomically, readable by the owner only."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -276,7 +276,7 @@ def _answers(url: str) -> bool:
 
 
 def _watch(embedded: EmbeddedPostgres, ended: threading.Event) -> None:
-    """Start the embedded database again whenever it is gone."""
+    """Restart the embedded database whenever it has stopped."""
     while not ended.wait(_SUPERVISE_SECONDS):
         with contextlib.suppress(Exception):
             embedded.ensure_running()

@@ -1,1 +1,1 @@
-"""What every wing of a running process stands on: engine, connections, tasks, time, ids."""
+"""The parts of a running process that all packages share: engine, connections, tasks, time, ids."""

@@ -1,4 +1,4 @@
-"""Random ids of decisions, assigned before the transaction (design D4)."""
+"""Generates random decision ids, before the transaction (design D4)."""
 
 import os
 import threading
@@ -7,9 +7,9 @@ _AT_ONCE = 512
 
 
 class DecisionIds:
-    """Version-4 UUIDs as text, from random bytes that are drawn many at a time.
+    """Version-4 UUIDs as text, from a buffer of random bytes.
 
-    A system call for each id costs more than the rest of making it.
+    A system call for each id would cost more than the rest of its generation.
     """
 
     def __init__(self) -> None:
@@ -19,7 +19,7 @@ class DecisionIds:
         os.register_at_fork(after_in_child=self._forget)
 
     def next(self) -> str:
-        """A fresh id."""
+        """A new id."""
         with self._lock:
             if self._used == len(self._bytes):
                 self._bytes, self._used = os.urandom(16 * _AT_ONCE), 0
@@ -32,7 +32,7 @@ class DecisionIds:
         )
 
     def _forget(self) -> None:
-        """A forked child must not give the ids that its parent gives."""
+        """Empty the buffer after a fork: the child must not generate its parent's ids."""
         self._bytes, self._used = b"", 0
         self._lock = threading.Lock()
 

@@ -1,4 +1,4 @@
-"""The parts of one process that every wing may use: engine, reader, projector and connections."""
+"""The parts of one process that every package may use: engine, reader, projector, connections."""
 
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from projections.projector import Projector
 
 @dataclass(kw_only=True)
 class Parts:
-    """What a running process is made of; wings add what is theirs. `read_wait` is in seconds."""
+    """The parts of a running process; packages extend it. `read_wait` is in seconds."""
 
     policy: Policy
     identity: Identity
@@ -32,7 +32,7 @@ class Parts:
     conninfo: str = field(repr=False, default="")
 
     def in_background(self, work: Coroutine[Any, Any, Any], name: str) -> None:
-        """Do something that outlives its request, and log how it ended."""
+        """Run work that continues after its request, and log errors."""
         self.supervisor.once(name, work)
 
     async def now(self) -> datetime:

@@ -1,4 +1,4 @@
-"""The ledger's time without asking the database each time: for the age of signatures (D16)."""
+"""The ledger's time without a query for each reading, for checking signature age (D16)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from ledger.application.clock import stopwatch
 
 _FRESH_SECONDS = 5.0
-"""How long a reading of the database's clock is carried on by a stopwatch."""
+"""How long a reading of the database's clock is extrapolated by a stopwatch, in seconds."""
 
 
 class RecentTime:
-    """The database's clock, read every few seconds; a test clock is read each time it is asked."""
+    """The database's clock, read every few seconds; a test clock is read at every call."""
 
     def __init__(self, read: Callable[[], Awaitable[datetime]], *, always_read: bool) -> None:
         self._read = read
@@ -21,7 +21,7 @@ class RecentTime:
         self._read_at = 0.0
 
     async def now(self) -> datetime:
-        """The ledger's time (UTC), right to a few milliseconds. Raises StoreUnavailable."""
+        """The ledger's time (UTC), exact to a few milliseconds. Raises StoreUnavailable."""
         known = self._carried_on()
         if known is not None:
             return known

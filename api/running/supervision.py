@@ -1,4 +1,4 @@
-"""Background tasks that are started again when they fail, with a growing pause between tries."""
+"""Restarts background tasks when they fail, with a growing pause between attempts."""
 
 import asyncio
 import logging
@@ -16,11 +16,11 @@ class Supervisor:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def start(self, name: str, work: Callable[[], Awaitable[object]]) -> None:
-        """Run `work()` until it returns; start it again each time it raises."""
+        """Run `work()` until it returns; restart it each time it raises."""
         self._keep(asyncio.create_task(self._again_and_again(name, work), name=name))
 
     def once(self, name: str, work: Coroutine[Any, Any, Any]) -> None:
-        """Run something to its end, once."""
+        """Run a coroutine once, and log errors."""
         self._keep(asyncio.create_task(self._logged(name, work), name=name))
 
     async def stop(self) -> None:

@@ -1,1 +1,1 @@
-"""Settings: what the environment and ledger.toml say, read once at start-up."""
+"""Settings from the environment and ledger.toml, read once at start-up."""

@@ -1,4 +1,4 @@
-"""Settings: `LEDGER_*` variables and `ledger.toml`, read once at start-up."""
+"""Reads the settings from `LEDGER_*` variables and `ledger.toml`, once at start-up."""
 
 import hashlib
 import os
@@ -22,12 +22,12 @@ _WEBHOOK_ENDS = ("SECRET", "MODE", "PREFIX", "REMINDERS")
 
 
 class SettingsError(Exception):
-    """A setting is not valid; the message names it and says what it must be."""
+    """A setting is invalid; the message names it and says what it must be."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the service was started with; times in seconds."""
+    """The settings of the service; times in seconds."""
 
     data_dir: Path
     database_url: str | None
@@ -44,10 +44,10 @@ class Settings:
 
     @property
     def witness_path(self) -> Path:
-        """Where the witness is: LEDGER_WITNESS, else in the data folder, outside the database's.
+        """The witness file: LEDGER_WITNESS, else in the data folder, outside PostgreSQL's folder.
 
-        A database that is named has a witness of its own, told apart by where it is: another one
-        is no restored copy of it.
+        For LEDGER_DATABASE_URL the file's name depends on the database's location, since another
+        database is not a restored copy of this one.
         """
         if self.witness is not None:
             return self.witness
@@ -57,7 +57,7 @@ class Settings:
 
 
 def _place_of(database_url: str) -> str:
-    """Which database a URL leads to, without its user and password, as a short name for files."""
+    """A short file name for a database URL's location, without its user and password."""
     try:
         parts = conninfo_to_dict(database_url)
     except ProgrammingError as error:
@@ -101,7 +101,7 @@ def _database_url(env: Mapping[str, str]) -> str | None:
 
 
 def _announce(env: Mapping[str, str]) -> Path | None:
-    """The file to write once requests are answered; its folder is there from the start."""
+    """The file to write once the server answers; its folder must exist at start-up."""
     name = env.get("LEDGER_ANNOUNCE")
     if not name:
         return None
@@ -112,7 +112,7 @@ def _announce(env: Mapping[str, str]) -> Path | None:
 
 
 def default_data_dir() -> str:
-    """Where the embedded ledger lives: a system folder for root, else the user's data folder."""
+    """The default data folder: a system folder for root, else the user's data folder."""
     if os.geteuid() == 0:
         return "/var/lib/send-ledger/ledger"
     base = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
@@ -156,7 +156,7 @@ def _policy_table(env: Mapping[str, str], config: dict[str, Any]) -> dict[str, A
 
 
 def _secret(env: Mapping[str, str], data_dir: Path) -> bytes:
-    """LEDGER_SECRET, or a 0600 file in the data folder, outside the database's own (D18)."""
+    """LEDGER_SECRET, or a 0600 file in the data folder, outside PostgreSQL's folder (D18)."""
     given = env.get("LEDGER_SECRET")
     if given:
         if len(given) < 16:
@@ -172,7 +172,7 @@ def _secret(env: Mapping[str, str], data_dir: Path) -> bytes:
 
 
 def kept_secret(path: Path, make: Any) -> str:
-    """The text of a 0600 file, made by `make()` if it is not there. Raises OSError."""
+    """The text of a 0600 file; if it is missing, `make()` gives the text. Raises OSError."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
@@ -191,7 +191,7 @@ def kept_secret(path: Path, make: Any) -> str:
 
 
 def _apis(env: Mapping[str, str]) -> dict[str, ApiAccess]:
-    """The providers' APIs that may be asked."""
+    """The provider APIs that are configured."""
     try:
         return read_api_access(env)
     except BadApiSetting as error:
@@ -199,7 +199,7 @@ def _apis(env: Mapping[str, str]) -> dict[str, ApiAccess]:
 
 
 def _webhooks(env: Mapping[str, str], time_zone: str) -> dict[str, WebhookSettings]:
-    """The endpoints that have credentials; all others answer 404."""
+    """The webhook endpoints with credentials; all others answer 404."""
     _check_webhook_names(env)
     found: dict[str, WebhookSettings] = {}
     for name in provider_names():
@@ -228,7 +228,7 @@ def _webhooks(env: Mapping[str, str], time_zone: str) -> dict[str, WebhookSettin
 
 
 def _check_webhook_names(env: Mapping[str, str]) -> None:
-    """A misspelt setting would leave its endpoint answering 404, or a mode at its default."""
+    """Refuse unknown names: a misspelt one would leave an endpoint off or a mode at its default."""
     known = {
         f"LEDGER_WEBHOOK_{name.upper()}_{end}" for name in provider_names() for end in _WEBHOOK_ENDS
     }

@@ -1,1 +1,1 @@
-"""Upkeep: what a process does by itself, without a request: lapses, the witness, lag alerts."""
+"""Upkeep: background work without a request: lapsed permits, the witness, lag alerts."""

@@ -1,4 +1,4 @@
-"""Pages when a read model fails or falls far behind the log."""
+"""Raises an alert when a read model fails or falls far behind the log."""
 
 from collections.abc import Awaitable, Callable
 
@@ -9,7 +9,7 @@ from projections.projector import Trouble
 
 
 def lag_alert(connections: Connections) -> Callable[[Trouble], Awaitable[None]]:
-    """The projector's way to tell of its trouble."""
+    """The callback by which the projector raises this alert."""
 
     async def tell(trouble: Trouble) -> None:
         summary = (

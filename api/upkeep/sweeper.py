@@ -1,4 +1,4 @@
-"""The sweeper: makes lapses visible, watches unknown outcomes, and clears what is too old (D6)."""
+"""The sweeper: lets permits lapse, alerts on unknown outcomes, and deletes old rows (D6)."""
 
 import asyncio
 
@@ -18,7 +18,7 @@ _HOUSEKEEPING_EVERY = 600
 
 
 async def sweep(parts: Parts) -> None:
-    """Sweep once a second, for ever; the lapse itself is decided under the writer lock."""
+    """Sweep once a second, for ever; each lapse is decided under the writer lock."""
     rounds = 0
     while True:
         await asyncio.sleep(PERIOD)
@@ -33,9 +33,9 @@ async def sweep(parts: Parts) -> None:
 
 
 async def let_lapse(parts: Parts) -> None:
-    """Let the permits lapse whose time is up: before a read too, so that it tells what is now.
+    """Let the permits lapse whose `send_by` has passed; also called before a read of permits.
 
-    Where the store does not answer they are left to the next sweep.
+    If the store does not answer, the next sweep does it.
     """
     for _ in range(_MOST_ROUNDS):
         async with parts.connections.use() as connection:
@@ -48,7 +48,7 @@ async def let_lapse(parts: Parts) -> None:
 
 
 async def watch_unknown(parts: Parts) -> None:
-    """Page once per oldest unknown permit that nobody settled in time."""
+    """Raise one alert for each oldest unknown permit that nobody settled in time."""
     minutes = parts.policy.unknown_alert_minutes
     async with parts.connections.use() as connection:
         cursor = await connection.execute(
@@ -67,7 +67,7 @@ async def watch_unknown(parts: Parts) -> None:
 
 
 async def _clear_old(parts: Parts) -> None:
-    """Forget Idempotency-Keys and kept webhook bodies that are older than the policy keeps them."""
+    """Delete Idempotency-Keys and rejected webhook bodies older than the policy allows."""
     async with parts.connections.use() as connection:
         await connection.execute(
             statement("permits", "clear_idempotency"),

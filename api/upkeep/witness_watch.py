@@ -1,4 +1,4 @@
-"""Has the log compared with the witness at the start and while nobody asks (design D13)."""
+"""Compares the log with the witness at start-up and while there are no requests (design D13)."""
 
 import asyncio
 import uuid
@@ -9,12 +9,12 @@ from ledger.application.ports import Need, StoreUnavailable
 from ledger.store.witness.witness_file import WitnessError, WitnessFile
 
 PERIOD = 1.0
-"""Seconds between two looks at the end of the log."""
+"""Seconds between two polls of the log's last position."""
 _NOBODY = str(uuid.UUID(int=0))
 
 
 async def watch(parts: Parts) -> None:
-    """Look at the end of the log once a second, for ever: people hear of a loss before senders."""
+    """Poll the log's last position once a second, for ever, so that a loss is alerted on early."""
     compared = False
     while True:
         try:
@@ -33,7 +33,7 @@ async def end_of_log(parts: Parts) -> int:
 
 
 def had_begun(parts: Parts) -> bool:
-    """Does the witness know of a log? An empty one is left empty, for a test clock to start on."""
+    """True where the witness has seen events; an empty log must stay empty for a test clock."""
     try:
         kept = WitnessFile(parts.witness_path).read()
     except WitnessError:
@@ -42,6 +42,6 @@ def had_begun(parts: Parts) -> bool:
 
 
 async def compare_now(parts: Parts) -> bool:
-    """Begin a batch that changes nothing: the writer compares as it does before each one."""
+    """Begin an empty batch: the writer compares the log with the witness before each batch."""
     answer = await parts.engine.submit(Lapse(_NOBODY))
     return answer.status < 500

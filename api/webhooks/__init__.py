@@ -1,1 +1,1 @@
-"""What billing and mail providers post: proved, translated into facts, taken in, never lost."""
+"""Webhooks of billing and mail providers: verified, translated into facts, applied or stored."""

@@ -1,4 +1,4 @@
-"""One provider's post from bytes to answer, for the route and for the hot path."""
+"""Answers one webhook, for the route and for the hot path."""
 
 from collections.abc import Mapping
 
@@ -11,10 +11,10 @@ from ledger.application.answers import Answer, to_json
 async def answer_webhook(
     intake: Intake, name: str, headers: Mapping[str, str], body: bytes
 ) -> Answer:
-    """200 for applied, duplicate and irrelevant alike; header names are in lower case.
+    """Process a webhook: 200 if it was applied, is a duplicate or is irrelevant.
 
-    Raises ProblemError: not_found without configured credentials, bad_signature, or unavailable
-    where the provider must post it again.
+    Header names are in lower case. Raises ProblemError: not_found without configured credentials,
+    bad_signature, or unavailable where the provider must retry.
     """
     endpoint = intake.endpoint(name)
     if endpoint is None:

@@ -1,4 +1,4 @@
-"""What became of the bodies that providers posted: counted by provider, without addresses (D18)."""
+"""Counts the results of webhooks by provider, for metrics, without addresses (D18)."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 class WebhookCounts:
     """Counts of one process since it started; every label is one of a fixed set of words.
 
-    `posts` is by provider, result and, where it was ignored or rejected, the reason's kind;
-    `fetches` by provider and result; `waiting` is what waits to be fetched, by provider.
+    `posts` is by provider, result and, if ignored or rejected, the kind of the reason; `fetches`
+    is by provider and result; `waiting` is the number of objects to fetch, by provider.
     """
 
     posts: Counter[tuple[str, str, str]] = field(default_factory=Counter)

@@ -1,4 +1,4 @@
-"""Takes what providers post: who posted it, what it means, and every part applied or kept (D10)."""
+"""The webhook pipeline: verify the sender, translate, then apply or store every part (D10)."""
 
 import asyncio
 import logging
@@ -43,17 +43,17 @@ from ledger.store.webhooks.rejected import Reason, keep_rejected
 _log = logging.getLogger("ledger.webhooks")
 Made = TypeVar("Made")
 _CHUNK = 250
-"""Facts of one body that wait in the queue at once, so that a long list leaves room for others."""
+"""How many facts of one body are queued at once, so that a long list leaves room for others."""
 _PATIENCE_SECONDS = 3.0
-"""How long a body waits for room in a full queue; Recurly wants its answer within five seconds."""
+"""How long a body waits for room in a full queue: Recurly needs an answer within five seconds."""
 _LOOK_AGAIN_SECONDS = 0.01
 _LARGE = 32 * 1024
-"""Bytes from which a body is read in a thread, so that it does not hold up the others."""
+"""From this size in bytes a body is parsed in a thread, to keep the event loop free."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A provider that may post here, and what it was configured with."""
+    """A configured provider and its settings."""
 
     provider: Provider
     settings: Settings
@@ -63,7 +63,7 @@ class Endpoint:
 class Post:
     """A body and its headers, their names in lower case.
 
-    `fetched` names the kind of object where it is what the provider's API answered.
+    `fetched` is the kind of object if the body is a response of the provider's API.
     """
 
     provider: str
@@ -74,7 +74,7 @@ class Post:
 
 @dataclass(slots=True)
 class Taken:
-    """What became of one body: the result of each fact, and what could not be used."""
+    """The result of one body: the result of each fact, and the rejected parts."""
 
     results: list[dict[str, str]] = field(default_factory=list)
     refused: list[Reason] = field(default_factory=list)
@@ -83,7 +83,7 @@ class Taken:
 
     @property
     def summary(self) -> tuple[str, str]:
-        """The result in one word and, where it was ignored or rejected, the kind of reason."""
+        """The result in one word and, if ignored or rejected, the kind of the reason."""
         if self.refused:
             return "rejected", self.refused[0].kind
         found = {result["result"] for result in self.results}
@@ -94,7 +94,7 @@ class Taken:
 
 
 class Intake:
-    """What one process needs to take webhooks in."""
+    """Processes the webhooks of one process."""
 
     def __init__(
         self,
@@ -121,9 +121,9 @@ class Intake:
         return self._endpoints.get(name)
 
     async def take(self, endpoint: Endpoint, post: Post) -> Taken:
-        """Check who posted a body, then apply what it means.
+        """Verify the sender of a body, translate it, and apply it.
 
-        Raises BadSignature, and ProblemError (unavailable) where the provider must post again.
+        Raises BadSignature, and ProblemError (unavailable) where the provider must retry.
         """
         try:
             await self._verify(endpoint, post)
@@ -138,10 +138,10 @@ class Intake:
         return taken
 
     async def apply(self, post: Post, translation: Translation) -> Taken:
-        """Apply the facts, note what is to be fetched, keep the body where a part is of no use.
+        """Apply the facts, queue objects to fetch, and store the body if a part is rejected.
 
-        Raises ProblemError (unavailable) or StoreUnavailable where it must come again; what was
-        applied by then is a duplicate then.
+        Raises ProblemError (unavailable) or StoreUnavailable where the provider must retry; facts
+        applied before the error are duplicates in the retry.
         """
         taken = await self.submit(post.provider, translation)
         if taken.refused:
@@ -153,7 +153,7 @@ class Intake:
         return taken
 
     async def submit(self, name: str, translation: Translation) -> Taken:
-        """Apply the facts and note what is to be fetched, and say what could not be used."""
+        """Apply the facts and queue objects to fetch; the result has the rejected parts."""
         refused = [Reason(part.kind, part.detail) for part in translation.rejected]
         taken = Taken(refused=refused, ignored=translation.ignored)
         caller = _caller(name)
@@ -199,7 +199,7 @@ class Intake:
         return await _in_thread_if_large(post.body, lambda: read_post(endpoint, post))
 
     async def _submit(self, caller: Caller, facts: Sequence[Fact], taken: Taken) -> None:
-        """Apply some facts in order. Raises ProblemError where the store did not take them all."""
+        """Apply some facts in order. Raises ProblemError if the store failed for any of them."""
         parsed = [self._parsed(fact) for fact in facts]
         commands = [ApplyFact(fact, caller) for fact in parsed if isinstance(fact, LedgerFact)]
         await self._wait_for_room(len(commands))
@@ -212,7 +212,7 @@ class Intake:
             self._note(fact, result, taken)
 
     def _parsed(self, fact: Fact) -> LedgerFact | str:
-        """The command's fact, or why it is none; an error of ours keeps the body, too."""
+        """The fact for the command, or why it is rejected; a bug of ours also rejects it."""
         try:
             return fact_of_webhook(self._translator, fact)
         except Exception as error:
@@ -237,7 +237,7 @@ class Intake:
         taken.results.append({"id": fact.id, "type": fact.type, "result": word})
 
     async def _wait_for_room(self, wanted: int) -> None:
-        """Let a full queue drain a little: the provider would come again much later (D4)."""
+        """Wait for room in a full queue: a provider would retry only much later (D4)."""
         give_up = stopwatch() + _PATIENCE_SECONDS
         while self._engine.waiting + wanted > self._places:
             if stopwatch() >= give_up:
@@ -253,12 +253,12 @@ class Intake:
 
 @cache
 def _caller(name: str) -> Caller:
-    """Who a provider's facts come from: there are as many as providers."""
+    """The caller of a provider's facts; there is one per provider."""
     return Caller("system", f"webhook:{name}", frozenset({"facts"}))
 
 
 def read_post(endpoint: Endpoint, post: Post) -> Translation:
-    """What a body means. Never raises: what breaks a provider's own reading is rejected."""
+    """Translate a body. Never raises: an exception in a provider's code becomes a rejection."""
     try:
         if post.fetched is not None:
             return APIS[post.provider].translate(post.fetched, post.body, endpoint.settings)

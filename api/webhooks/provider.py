@@ -1,4 +1,4 @@
-"""What goes into a provider's file (settings) and comes out of it (facts, hints, rejections)."""
+"""The protocol of a webhook provider: its settings, and its result (facts, hints, rejections)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What one endpoint is configured with (`LEDGER_WEBHOOK_<PROVIDER>_*`).
+    """The settings of one endpoint (`LEDGER_WEBHOOK_<PROVIDER>_*`).
 
     `secrets` holds several at once so that a secret can be changed without a gap; for providers
     with Basic credentials each is `user:password`, for SNS each is the ARN of a topic that may
@@ -31,7 +31,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Fact:
-    """One fact as `POST /v1/facts` takes it; `time` is aware, `data` is plain JSON."""
+    """One fact as `POST /v1/facts` takes it; `time` has a zone, `data` is plain JSON."""
 
     id: str
     source: str
@@ -49,9 +49,9 @@ class Fact:
 
 @dataclass(frozen=True)
 class Rejected:
-    """A body, or a part of one, that cannot be used: to be kept, and alerted on once per kind.
+    """A body or a part of one that cannot be used: it is stored, with one alert per kind.
 
-    Neither text is ever taken from a value in the body, so no address can be in it (D18).
+    Both texts are fixed in our code, never values of the body, so they have no address (D18).
     """
 
     kind: str
@@ -60,7 +60,7 @@ class Rejected:
 
 @dataclass(frozen=True)
 class Refresh:
-    """A hint that something changed at the provider which only its API can tell."""
+    """A hint that an object changed at the provider and must be fetched from its API."""
 
     provider: str
     object_kind: str
@@ -69,10 +69,10 @@ class Refresh:
 
 @dataclass(frozen=True)
 class Translation:
-    """What one body means. Parts of a body may be ignored or rejected beside facts of the rest.
+    """The translation of one body; parts may be ignored or rejected, the rest becomes facts.
 
-    `ignored` is the reason, from a small fixed set of words, why something was irrelevant on
-    purpose: counted, never alerted on.
+    `ignored` is the reason, one of a small fixed set of words, why something is irrelevant:
+    counted, never alerted on.
     """
 
     facts: tuple[Fact, ...] = ()
@@ -82,11 +82,11 @@ class Translation:
 
 
 class BadSignature(Exception):
-    """The delivery is not proven to be the provider's; the message names no secret and no value."""
+    """The sender is not proven to be the provider; the message has no secret and no value."""
 
 
 class Provider(Protocol):
-    """One provider: who posted, and what it means. Header names are in lower case."""
+    """One provider: verifies and translates its webhooks. Header names are in lower case."""
 
     @property
     def name(self) -> str:
@@ -100,5 +100,5 @@ class Provider(Protocol):
         ...
 
     def translate(self, headers: Mapping[str, str], body: bytes, settings: Settings) -> Translation:
-        """What a verified body means. Never raises: what cannot be used is rejected."""
+        """Translate a verified body. Never raises: an unusable body is rejected."""
         ...

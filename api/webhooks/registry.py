@@ -1,4 +1,4 @@
-"""The providers that may post to `/v1/webhooks/{provider}`: one line each."""
+"""The registry of webhook providers (`/v1/webhooks/{provider}`): one line each."""
 
 from api.webhooks.provider import Provider
 from api.webhooks.providers.chargebee import Chargebee

@@ -1,4 +1,4 @@
-"""Reads a kept body again after a fix, and takes in what can be used now (design D10)."""
+"""Processes a rejected body again after a fix (design D10)."""
 
 from api.webhooks.intake import Intake, Post, Taken, read_post
 from ledger.store.connections import Connections
@@ -6,18 +6,18 @@ from ledger.store.webhooks.rejected import RejectedBody, get_rejected, note_repl
 
 
 class NotKept(LookupError):
-    """There is no kept body of that id, or it was resolved and its bytes are gone."""
+    """There is no rejected body with that id, or it is resolved and its bytes are deleted."""
 
 
 class NotConfigured(LookupError):
-    """The provider has no credentials now, so its settings (mode, prefix) are not known."""
+    """The provider is not configured now, so its settings (mode, prefix) are unknown."""
 
 
 async def replay(intake: Intake, connections: Connections, rejected_id: int) -> Taken:
-    """Take a kept body as if it arrived now; its signature was checked when it did.
+    """Process a rejected body as if it arrived now; its signature was checked at its arrival.
 
-    What was applied before is a duplicate. Raises NotKept, NotConfigured, and what Intake.apply
-    raises; then the body stays as it is.
+    Facts applied before are duplicates. Raises NotKept, NotConfigured, and what Intake.apply
+    raises; the stored body is then unchanged.
     """
     async with connections.use() as connection:
         kept = await get_rejected(connection, rejected_id)

@@ -1,4 +1,4 @@
-"""What a provider told, as the command's fact: the data is checked as any caller's is."""
+"""Converts a provider's fact to a command's fact, with the validation for all callers."""
 
 from pydantic import ValidationError
 
@@ -10,7 +10,7 @@ from ledger.application.facts.fact import Fact
 
 
 def fact_of_webhook(translator: Translator, told: WebhookFact) -> Fact | str:
-    """A provider's fact as the command's; its envelope is ours, its data is checked as any."""
+    """The fact, or why it is rejected. Only the data is validated: our code made the envelope."""
     try:
         data = FACT_DATA[told.type].model_validate(told.data)
     except ValidationError as error:

@@ -1,2 +1,2 @@
--- What the preparation of a load left for autovacuum, done now, so that it does not start meanwhile.
+-- Vacuum after the preparation of a load, so that autovacuum does not start during the measurement.
 VACUUM (ANALYZE)

@@ -82,7 +82,11 @@ class Walk:
             self.owner_of(address)
 
     def owner_of(self, address: Address) -> str | None:
-        """Whose address it is, once that is known."""
+        """Whose address it is, once that is known, and what holds mail to it back.
+
+        Facts load the holds too, which they do not look at: the next permit has them in memory.
+        """
+        self.mailbox(address.fingerprint)
         self.name("address", address.fingerprint)
         owner_id = self._world.names.get(("address", address.fingerprint))
         if owner_id is not None:

@@ -1,1 +1,1 @@
-"""The store of the write side: the only code that speaks SQL for it."""
+"""The store of the write side: its SQL and the code that runs it."""

@@ -1,4 +1,4 @@
-"""A bounded pool of connections for reading, apart from the writer's own."""
+"""A bounded pool of connections for reads, separate from the writer's connection."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,7 +14,7 @@ from ledger.application.ports import StoreUnavailable
 
 
 class Connections:
-    """Connections that wait a bounded time for a free place, and then say so."""
+    """A pool of `size` connections; a caller waits at most `wait` seconds for a free one."""
 
     def __init__(self, conninfo: str, size: int = 4, wait: float = 5.0) -> None:
         self.conninfo = conninfo
@@ -54,5 +54,5 @@ class Connections:
 
 
 async def _read_json_fast(connection: AsyncConnection[Any]) -> None:
-    """A page of what is due is JSON for the most part."""
+    """Parse JSON with orjson: a page of due invoices is mostly JSON."""
     set_json_loads(orjson.loads, connection)

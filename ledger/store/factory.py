@@ -1,4 +1,4 @@
-"""Lets the library's `Application` work on our log: PERSISTENCE_MODULE=ledger.store.factory."""
+"""The factory by which eventsourcing's `Application` uses our log (PERSISTENCE_MODULE)."""
 
 from typing import Any
 
@@ -18,14 +18,15 @@ from ledger.store.log.recorder import LedgerRecorder
 from ledger.store.log.transcoding import OrjsonTranscoder, TypedMapper
 
 DATABASE = "LEDGER_DATABASE_URL"
-"""The environment's name for the database of the log."""
+"""The environment variable with the conninfo of the log's database."""
 
 
 class LedgerFactory(InfrastructureFactory[TrackingRecorder]):
     """Builds the recorder and the mapper of our log.
 
-    `Application.repository.get(aggregate_id)` gives our aggregates as the log tells them. Saving
-    through an `Application` writes events alone; see recorder.py.
+    Set PERSISTENCE_MODULE=ledger.store.factory. `Application.repository.get(aggregate_id)` then
+    rebuilds our aggregates from the log. Saving through an `Application` writes only events; see
+    recorder.py.
     """
 
     def __init__(self, env: Any) -> None:
@@ -39,17 +40,17 @@ class LedgerFactory(InfrastructureFactory[TrackingRecorder]):
     def mapper(
         self, transcoder: Transcoder | None = None, mapper_class: type[Mapper[Any]] | None = None
     ) -> Mapper[Any]:
-        """Our mapper: the log is read by SQL too, so other codings and ciphers cannot be set."""
+        """Our mapper. SQL reads the log too, so no other encoding, compressor or cipher is used."""
         return TypedMapper()
 
     def aggregate_recorder(self, purpose: str = "events") -> AggregateRecorder:
-        """The log's recorder. Snapshots are the engine's own: raises NotSupportedError for them."""
+        """The log's recorder. Raises NotSupportedError for snapshots: the engine keeps its own."""
         if purpose != "events":
             raise NotSupportedError(f"the log keeps no {purpose} of the library's")
         return self.application_recorder()
 
     def application_recorder(self) -> ApplicationRecorder:
-        """The log's recorder, the same one for each call.
+        """The log's recorder; every call returns the same one.
 
         Raises InfrastructureFactoryError where the environment names no database.
         """
@@ -63,7 +64,7 @@ class LedgerFactory(InfrastructureFactory[TrackingRecorder]):
     def tracking_recorder(
         self, tracking_recorder_class: type[TrackingRecorder] | None = None
     ) -> TrackingRecorder:
-        """Raises NotSupportedError: read models keep checkpoints of their own (design D15)."""
+        """Raises NotSupportedError: read models keep their own checkpoints (design D15)."""
         raise NotSupportedError("read models keep checkpoints of their own")
 
     def process_recorder(self) -> ProcessRecorder:

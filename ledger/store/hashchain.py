@@ -1,17 +1,17 @@
-"""The hash chain of the log: sha256 over the hash before and what is stored, length-prefixed."""
+"""The hash chain of the log: sha256 over the previous hash and the event's columns."""
 
 from datetime import datetime
 from hashlib import sha256
 from uuid import UUID
 
 GENESIS = bytes(32)
-"""The hash before the first event."""
+"""The previous hash of the first event."""
 PARTITION = 0
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
 def microseconds(at: datetime) -> int:
-    """Whole microseconds since 1970 (UTC): the exact form of a stored time."""
+    """Whole microseconds since 1970 (UTC): the form in which a stored time is hashed."""
     delta = at - _EPOCH
     return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
 
@@ -46,9 +46,9 @@ def row_hash(
     topic: bytes,
     state: bytes,
 ) -> bytes:
-    """The hash of one stored event from the bytes of its columns; the time in microseconds.
+    """The hash of one stored event from the bytes of its columns; `recorded_at` in microseconds.
 
-    Every field is prefixed by its length, so that no two different rows give the same bytes.
+    Each field has its length as a prefix, so that two different rows never give the same bytes.
     """
     head = b"%d;%d;%b;%d;%d;" % (
         PARTITION,

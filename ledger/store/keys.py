@@ -1,4 +1,4 @@
-"""API keys: made once, kept as a hash, looked up and revoked (contract: keys)."""
+"""API keys: created, stored as a hash, looked up and revoked (contract: keys)."""
 
 import hashlib
 import secrets
@@ -17,7 +17,7 @@ SCOPES = ("send", "facts", "operate", "audit", "admin")
 
 @dataclass(frozen=True, slots=True)
 class KeyRecord:
-    """A key as it is listed: everything but its secret."""
+    """A key as a list shows it: everything but its secret."""
 
     key_id: str
     name: str
@@ -30,7 +30,7 @@ class KeyRecord:
 
 
 def key_hash(secret: str) -> bytes:
-    """The sha256 under which a key is kept; its secret has 256 random bits, so no salt."""
+    """The sha256 by which a key is stored; its secret has 256 random bits and needs no salt."""
     return hashlib.sha256(secret.encode()).digest()
 
 
@@ -43,7 +43,7 @@ async def create_key(
     intents: Sequence[str] | None = None,
     transactional: bool = False,
 ) -> tuple[str, str]:
-    """Make a key; answers (key id, secret), the only time that the secret is seen."""
+    """Create a key; returns (key id, secret). The secret is not stored and never shown again."""
     key_id = f"key_{secrets.token_hex(8)}"
     secret = f"slk_{secrets.token_urlsafe(32)}"
     async with connection.transaction():
@@ -64,7 +64,7 @@ async def create_key(
 
 
 async def revoke_key(connection: AsyncConnection[Any], key_id: str) -> bool:
-    """Revoke a key: no decision after this call is made for it. False if there is none."""
+    """Revoke a key: the ledger makes no decision for it after this call. False if unknown."""
     async with connection.transaction():
         await connection.execute(statement("ledger", "lock"))
         cursor = await connection.execute(statement("keys", "revoke"), {"key_id": key_id})
@@ -76,7 +76,7 @@ async def revoke_key(connection: AsyncConnection[Any], key_id: str) -> bool:
 async def list_keys(
     connection: AsyncConnection[Any], limit: int = 1000, after: str = ""
 ) -> list[KeyRecord]:
-    """Keys in the order of their ids, revoked ones included."""
+    """Keys ordered by id, revoked ones included, from the one after `after`."""
     cursor = await connection.execute(statement("keys", "list"), {"limit": limit, "after": after})
     return [_record(row) for row in await cursor.fetchall()]
 
@@ -96,14 +96,14 @@ def _record(row: tuple[Any, ...]) -> KeyRecord:
 
 
 async def find_key(connection: AsyncConnection[Any], secret: str) -> Caller | None:
-    """The caller of a key that is not revoked."""
+    """The caller whose key has this secret; None if it is unknown or revoked."""
     cursor = await connection.execute(statement("keys", "by_hash"), {"hash": key_hash(secret)})
     row = await cursor.fetchone()
     return _caller(row) if row is not None else None
 
 
 async def caller_named(connection: AsyncConnection[Any], key_id: str) -> Caller | None:
-    """The caller of a key by its id, revoked or not: for explaining what it once asked."""
+    """The caller of a key by its id, revoked or not: for explaining its past requests."""
     cursor = await connection.execute(statement("keys", "by_id"), {"key_id": key_id})
     row = await cursor.fetchone()
     return _caller(row) if row is not None else None
@@ -122,7 +122,7 @@ def _caller(row: tuple[Any, ...]) -> Caller:
 
 
 def insert_first_key(db: Connection[Any], secret: str, scopes: Sequence[str]) -> None:
-    """Make the ready-made key of a fresh embedded ledger: every scope, redeem optional."""
+    """Create the first key of a new embedded ledger, with these scopes; redeem is optional."""
     with db.transaction():
         db.execute(
             statement("keys", "insert"),

@@ -1,4 +1,4 @@
-"""Forward-only numbered migrations under an advisory lock, each with the checksum it had."""
+"""Runs forward-only numbered migrations under an advisory lock and records their checksums."""
 
 import hashlib
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _LOCK = 7_203_412_881
 
 
 class MigrationError(Exception):
-    """The database does not fit the migrations of this version; the message says which one."""
+    """The database's migrations do not match this version; the message names the migration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ def migrations() -> list[Migration]:
 
 
 def migrate(conninfo: str) -> list[Migration]:
-    """Bring the database to this version; safe when several processes start at once.
+    """Migrate the database to this version; safe when several processes start at once.
 
-    Answers the migrations that were run now. Raises MigrationError for a file that was changed
+    Returns the migrations that were run now. Raises MigrationError for a file that was changed
     after it ran, or a database that a newer version migrated.
     """
     run: list[Migration] = []
@@ -62,9 +62,9 @@ def migrate(conninfo: str) -> list[Migration]:
 
 
 def check_migrated(conninfo: str) -> None:
-    """Raises MigrationError for a database that lacks a migration of this version, or has others.
+    """Raise MigrationError if the database lacks a migration of this version or has other ones.
 
-    It changes nothing, so it needs no more rights than the service.
+    Changes nothing, so it needs no more privileges than the service.
     """
     with psycopg.connect(conninfo, autocommit=True, application_name="send-ledger check") as db:
         try:

@@ -1,4 +1,4 @@
-"""Facts about a ledger as a whole: its secret's check value, its test clock, its policies."""
+"""Prepares a ledger's database: checks its secret, stores the policy, sets the test clock."""
 
 import hashlib
 import hmac
@@ -11,19 +11,19 @@ from ledger.store.statements import statement
 
 
 class WrongSecret(Exception):
-    """LEDGER_SECRET is not the one that this database was set up with: no fingerprint would fit."""
+    """LEDGER_SECRET is not the one of this database, so no address fingerprint would match."""
 
 
 class RealHistory(Exception):
-    """The ledger has real history: a test clock may only start on a fresh ledger (design D16)."""
+    """The ledger has real history; a test clock may be set only on a new ledger (design D16)."""
 
 
 def prepare_ledger(
     conninfo: str, secret: bytes, policy: Policy, test_clock: datetime | None
 ) -> bool:
-    """Check the secret, keep the policy's text and set the test clock up.
+    """Check the secret, store the policy's text and set the test clock.
 
-    Answers whether the ledger goes by a test clock. Raises WrongSecret or RealHistory.
+    Returns True where the ledger uses a test clock. Raises WrongSecret or RealHistory.
     """
     check = hmac.new(secret, b"send-ledger secret check", hashlib.sha256).hexdigest()
     with psycopg.connect(conninfo, autocommit=True) as db, db.transaction():
@@ -52,7 +52,7 @@ def prepare_ledger(
 
 
 def is_fresh(conninfo: str) -> bool:
-    """Has the ledger no keys yet?"""
+    """True where the ledger has no API keys yet."""
     with psycopg.connect(conninfo, autocommit=True) as db:
         row = db.execute(statement("keys", "list"), {"limit": 1, "after": ""}).fetchone()
     return row is None

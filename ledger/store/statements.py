@@ -1,4 +1,4 @@
-"""SQL by name: every statement lives in a `.sql` file beside its kind."""
+"""Reads SQL statements by name: each one is a `.sql` file in the folder of its topic."""
 
 from functools import cache
 from importlib.resources import files

@@ -1,4 +1,4 @@
-"""One service for the tests of the HTTP interface that can share a clock; names of their own."""
+"""One shared service for HTTP tests: its clock moves a minute per test, and ids are unique."""
 
 import uuid
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Every call of the contract: its path, the scopes that may make it, and a body that fits."""
+"""Every endpoint of the contract: its path, the scopes that may call it, and a valid body."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""A twin that another process is still answering is waited for, and then replayed (contract)."""
+"""A request waits for a concurrent one with the same key, then replays its answer (contract)."""
 
 import threading
 

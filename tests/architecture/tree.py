@@ -1,4 +1,4 @@
-"""The project's own files, as the architecture rules look at them."""
+"""The project's own files, as the architecture tests read them."""
 
 import ast
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Calls made at the same moment, each in a thread of its own."""
+"""Makes calls concurrently, each in its own thread."""
 
 import threading
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Cases run in the order of their dates: one service whose clock only goes on serves them all."""
+"""Cases run in the order of their dates, on one service whose clock only moves forward."""
 
 import uuid
 from collections.abc import Callable, Iterator

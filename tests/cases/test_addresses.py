@@ -160,7 +160,8 @@ def test_unsubscribed_at_the_provider(service: Service, name: str) -> None:
     service.fact("address.hold", wish)
     digest(service, customer, "2026-12-03").no(409, "on_hold")
     assert held(service, customer) == [(box, "unsubscribed", ["digest"])]
-    notify(service, "1", customer_id=customer).ok(201)
+    other_kind = notify(service, "1", customer_id=customer).ok(201)
+    service.report(other_kind["permit_id"], "rejected").ok()
     release = f"/v1/customers/{customer}/addresses/release"
     service.post(release, {"reason": "by mistake", "by": "ann"}).ok()
     digest(service, customer, "2026-12-03").no(409, "on_hold")
@@ -195,8 +196,10 @@ def test_hold_a_thread_or_an_address_before_a_first_mail(
     service.remind(name).no(409, "address_on_hold")
     assert held(service, customer) == [(box, reason, [])]
     decision = service.get("/v1/decisions", customer_id=customer, code="address_on_hold").ok()
-    explained = service.get(f"/v1/decisions/{decision['items'][0]['decision_id']}/explain").ok()
-    assert explained["reproduced"] is True
+    explained = service.get(f"/v1/decisions/{decision['items'][0]['decision_id']}").ok()
+    assert explained["explanation"]["reproduced"] is True
+    state = explained["explanation"]["state"]["customer"]
+    assert [hold["reason"] for hold in state["address_holds"]] == [reason]
     assert box not in explained.text
     service.fact("address.unhold", {"address": box, "reason": "something else"})
     service.remind(name).no(409, "address_on_hold")

@@ -1,4 +1,4 @@
-"""Several stories on one test clock: each goes on at the moment that it waits for."""
+"""Runs several scenarios on one test clock; each continues at the time that it waits for."""
 
 import heapq
 from collections.abc import Callable, Generator

@@ -1,4 +1,4 @@
-"""Looks for addresses where none may be: in every table of a database, and in texts."""
+"""Searches for addresses where none may be: in every table of a database, and in texts."""
 
 import base64
 import re

@@ -1,4 +1,4 @@
-"""Aggregates made of their events alone, for tests of the rules without any command."""
+"""Builds aggregates directly from events, for tests of the rules without commands."""
 
 from datetime import date, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Alerts as the writer writes them, and time that passes when a test says so."""
+"""Inserts alerts as the writer does, and moves time as a test needs it."""
 
 import json
 from datetime import UTC, datetime, timedelta

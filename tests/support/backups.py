@@ -1,4 +1,4 @@
-"""Backups of a ledger's database and what is restored from them, by PostgreSQL's own programs."""
+"""Backs up and restores a ledger's database with PostgreSQL's own programs."""
 
 import os
 import shutil

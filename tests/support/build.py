@@ -1,4 +1,4 @@
-"""Builders of facts, callers and commands with defaults, so that a test names what it is about."""
+"""Builders of facts, callers and commands with defaults, so that a test sets only what matters."""
 
 import hashlib
 from dataclasses import replace
@@ -15,6 +15,7 @@ from ledger.application.commands import (
     ReportOutcome,
     RequestPermit,
 )
+from ledger.application.facts.address_hold import AddressHoldTold
 from ledger.application.facts.customer_hold import CustomerHeld
 from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.customers_merged import CustomersMerged
@@ -55,11 +56,11 @@ OPERATOR = Caller("key-operator", "operator", SCOPES | {"operate"})
 """A key that a human uses."""
 CALLERS = (POLLER, AGENT, RECEIPTS, OPERATOR)
 LAST = "$last"
-"""Stands for the permit granted last; `$1` for the first one."""
+"""A placeholder for the permit granted last; `$1` is the first one."""
 
 
 def at(text: str) -> datetime:
-    """A moment written as RFC 3339 with an offset; a date alone is its midnight, UTC."""
+    """Parse a time in RFC 3339 with an offset; a date alone means its midnight, UTC."""
     moment = datetime.fromisoformat(text)
     return moment.replace(tzinfo=UTC) if len(text) == 10 else moment.astimezone(UTC)
 
@@ -128,7 +129,7 @@ def paid(
 
 
 def credit(amount: int, invoice_id: str = "inv_1", id: str = "cre_1") -> Credited:
-    """A credit; a negative one takes a credit back."""
+    """A credit; a negative one reverses a credit."""
     return Credited(invoice_id, id, amount)
 
 
@@ -157,13 +158,30 @@ def customer_unhold(customer: str = "cus_1", reason: str = "bankrupt") -> Custom
     return CustomerHeld(customer, reason, False)
 
 
+def address_hold(
+    text: str = "pat@x.example",
+    reason: str = "blocked",
+    until: str | None = None,
+    kinds: tuple[str, ...] = (),
+) -> AddressHoldTold:
+    """An address put on hold, whoever has it."""
+    return AddressHoldTold(address(text), reason, True, at(until) if until else None, kinds)
+
+
+def address_unhold(
+    text: str = "pat@x.example", reason: str = "blocked", kinds: tuple[str, ...] = ()
+) -> AddressHoldTold:
+    """An address released."""
+    return AddressHoldTold(address(text), reason, False, None, kinds)
+
+
 def customer(customer_id: str = "cus_1", *emails: str) -> CustomerObserved:
     """The addresses of a customer."""
     return CustomerObserved(customer_id, tuple(address(e) for e in emails))
 
 
 def merged(gone: str, into: str) -> CustomersMerged:
-    """Two customers who are one."""
+    """A merge of two customers."""
     return CustomersMerged(gone, into)
 
 
@@ -201,14 +219,14 @@ def observed_send(
     thread: str | None = None,
     intent: str | None = None,
 ) -> SendObserved:
-    """A mail that went out past the ledger."""
+    """A mail that was sent without the ledger."""
     return SendObserved(customer, at(when), invoice_id, stage, thread, intent)
 
 
 def delivery(
     event: str = "delivered", id: str | None = None, permit: str | None = None
 ) -> Delivery:
-    """A provider's word on a mail."""
+    """A provider's report on a mail."""
     return Delivery("resend", event, id, None, permit)
 
 
@@ -306,12 +324,12 @@ def redeem(permit: str = LAST, attempt: str | None = None, by: Caller = POLLER) 
 def report(
     outcome: str = "sent", permit: str = LAST, by: Caller = POLLER, id: str | None = None
 ) -> ReportOutcome:
-    """A sender's word on its mail; `id` is the provider's id of it."""
+    """A sender's report on its mail; `id` is the provider's id of the mail."""
     return ReportOutcome(permit, outcome, by, "resend", id)
 
 
 def lapse(permit: str = LAST) -> Lapse:
-    """The sweeper's visit."""
+    """The sweeper's command."""
     return Lapse(permit)
 
 

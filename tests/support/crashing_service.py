@@ -1,4 +1,4 @@
-"""A service on its own embedded database that tests kill and start again on the same folder."""
+"""A service with its own embedded database that tests kill and restart on the same folder."""
 
 import json
 import os
@@ -76,13 +76,13 @@ class CrashingService:
         self.url, self.key = announced["url"], announced["key"]
 
     def kill_service(self) -> None:
-        """kill -9 of the service and its workers; its database lives on as an orphan."""
+        """kill -9 the service and its workers; its database keeps running."""
         assert self._process is not None
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
     def kill_postgres(self) -> None:
-        """kill -9 of the database's first process: the service must start it again by itself."""
+        """kill -9 the postmaster: the service must restart the database by itself."""
         postmaster = find_postmaster(self.folder / "pgdata")
         assert postmaster is not None
         os.kill(postmaster.pid, signal.SIGKILL)

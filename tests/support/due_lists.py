@@ -1,4 +1,4 @@
-"""The list of what is due, twice: as SQL reads it from a log, and as the guards say in Python."""
+"""Computes the due list twice: by SQL from a log, and by the guards in Python."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -10,7 +10,9 @@ from psycopg import AsyncConnection
 from ledger.domain.control import CONTROL_ID, Control
 from ledger.domain.customer import Customer
 from ledger.domain.guards import Case, judge_customer, judge_subject
+from ledger.domain.identity import aggregate_id
 from ledger.domain.invoice import Invoice
+from ledger.domain.mailbox import Mailbox
 from ledger.domain.permit import Lane
 from ledger.domain.policy import Policy
 from ledger.domain.subjects import InvoiceStage
@@ -123,7 +125,7 @@ class Reader:
             self.position = upto
 
     async def next_turn(self, scenario: Scenario, listed: dict[str, Listed]) -> datetime | None:
-        """The next moment at which SQL would list another invoice, or withhold somebody no more."""
+        """The next time at which SQL would list another invoice or stop withholding a customer."""
         await one(self.connection, "control", "enter", **Generation(INVOICES, 1).key)
         cursor = await self.connection.execute("SELECT due_at FROM invoices")
         turns = [row[0] for row in await cursor.fetchall()]
@@ -148,7 +150,7 @@ class Reader:
         }
 
     async def claimable(self, scenario: Scenario, passed_over: list[str]) -> dict[str, list[str]]:
-        """The invoices of those whom a claim would ask for."""
+        """The invoices of the customers that a claim would select."""
         page = await ready_customers(
             self.connection,
             now=scenario.store.now,
@@ -160,7 +162,7 @@ class Reader:
         return {customer.customer_id: list(customer.invoices) for customer in page.items}
 
     async def check_pages(self, scenario: Scenario, listed: dict[str, Listed], limit: int) -> None:
-        """Page by page it is the same list in the same order, and so are its filtered forms."""
+        """Assert that pages give the same list in the same order, also with filters."""
         ids: list[str] = []
         cursor = None
         while True:
@@ -192,7 +194,7 @@ class Reader:
             assert some == {}
 
     async def check_cuts(self) -> None:
-        """Taken in at one go the log leaves the same rows."""
+        """Assert that the log applied in one range gives the same rows."""
         for model in MODELS.values():
             live, fresh = Generation(model, 1), Generation(model, 2)
             await apply_range(self.connection, fresh, 0, self.position)
@@ -201,11 +203,12 @@ class Reader:
                     "control", "compare", live=live.schema, fresh=fresh.schema, table=table
                 )
                 rows = await self.connection.execute(compared, {"most": 5})
-                assert await rows.fetchall() == []
+                differing = await rows.fetchall()
+                assert differing == [], f"{model.name}.{table}: {differing}"
 
 
 def expected(scenario: Scenario, swept: bool = False) -> dict[str, Listed]:
-    """What the guards say of each invoice and its customer, with the facts as they stand.
+    """The guards' verdict on each invoice and its customer, with the current facts.
 
     `swept` looks at the customers as they will be once lapses are recorded.
     """
@@ -224,8 +227,18 @@ def expected(scenario: Scenario, swept: bool = False) -> dict[str, Listed]:
         if swept:
             settle_lapsed(customer, now)
         address = customer.addresses[0] if customer.addresses else None
+        mailbox = aggregates.get(aggregate_id("address", address)) if address else None
+        assert mailbox is None or isinstance(mailbox, Mailbox)
         case = Case(
-            "reminder", Lane.OUTREACH, "any", now, policy, control, customer, address=address
+            "reminder",
+            Lane.OUTREACH,
+            "any",
+            now,
+            policy,
+            control,
+            customer,
+            address=address,
+            mailbox=mailbox,
         )
         subject = InvoiceStage(invoice, "reminder", None, now, policy)
         if judge_subject(case, subject) is not None:

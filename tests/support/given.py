@@ -1,4 +1,4 @@
-"""given(steps).when(step).then(…): what was true, what is asked, and what must come of it."""
+"""given(steps).when(step).then(…): the preconditions, the command, and the expected result."""
 
 import asyncio
 import itertools
@@ -26,13 +26,13 @@ from tests.support.build import CALLERS, IDENTITY, POLLER, at
 from tests.support.memory import MemorySession, MemoryStore
 
 Step: TypeAlias = Any
-"""The clock's time (datetime), a step of it (timedelta), a Fact, FactData, or a Command."""
+"""A time to set (datetime), a time to add (timedelta), a Fact, FactData, or a Command."""
 _RUNNER = asyncio.Runner()
 START = at("2026-01-01T00:00:00Z")
 
 
 class Scenario:
-    """A ledger in memory, its history, and the answer to what was asked last."""
+    """An in-memory ledger, its history, and the last answer."""
 
     def __init__(self, policy: Policy, now: datetime = START) -> None:
         self.policy = policy
@@ -43,7 +43,7 @@ class Scenario:
         self._before = self._counts()
 
     def when(self, *steps: Step) -> "Scenario":
-        """Take the steps; `then` speaks of all of them together, and of the last one's answer."""
+        """Run the steps; `then` checks the events of all of them, and the last one's answer."""
         self._before = self._counts()
         for step in steps:
             self._take(step)
@@ -60,7 +60,7 @@ class Scenario:
         body: dict[str, Any] | None = None,
         headers: dict[str, str] | None = None,
     ) -> "Scenario":
-        """Compare what is named; `events` are `Aggregate.Event`, in order; `body` a part of it."""
+        """Assert the given values; `events` are `Aggregate.Event`, in order; `body` is a subset."""
         assert (status, code, result, events, alerts, body, headers) != (None,) * 7
         if status is not None or code is not None:
             heard = (self.answer.status, self.body.get("code"))
@@ -110,7 +110,7 @@ class Scenario:
         return self.store.replay()[aggregate_id(kind, external_id)]
 
     def submit(self, *commands: Command) -> list[Answer]:
-        """The answers to commands that one transaction decides in this order."""
+        """Decide commands in this order in one transaction; returns their answers."""
 
         async def decide() -> list[Answer]:
             engine = Engine(MemorySession(self.store), self.policy, IDENTITY)

@@ -1,4 +1,4 @@
-"""Random histories of the whole ledger against the model, and the five things that always hold."""
+"""Random histories of the whole ledger compared with the model, and five invariants."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What must hold after any history, read from the log and the permits as they are stored."""
+"""Checks the invariants after a history, from the stored log and permits."""
 
 import json
 from datetime import timedelta
@@ -25,7 +25,7 @@ _OPENINGS = {"Customer.BreakerOpened", "Thread.LoopGuardTripped"}
 
 
 def held_once(ledger: HistoryLedger, model: Model, permit_id: str) -> None:
-    """No send key is held by two live, redeemed or sent permits: a new one came to a free key."""
+    """No send key is held by two live, redeemed or sent permits."""
     mine = model.holdings.permits[permit_id]
     for key in mine.keys:
         for other in model.holdings.of(key):
@@ -37,7 +37,7 @@ def held_once(ledger: HistoryLedger, model: Model, permit_id: str) -> None:
 
 
 def denial_changed_nothing(command: Command, answer: Answer, events: list[Any]) -> None:
-    """A denial leaves an opening breaker, a tripped loop guard, lapses and what rode along."""
+    """A denial writes only a breaker opening, a loop guard trip, lapses and embedded facts."""
     if not isinstance(command, RequestPermit) or answer.status == 201:
         return
     told = {topic_of(event) for event in events}
@@ -172,7 +172,7 @@ def permits_of(events: list[Any]) -> list[ModelPermit]:
 
 
 def same_as_model(ledger: HistoryLedger, model: Model) -> None:
-    """Permits, breakers, holds and invoices are as the model has them."""
+    """Permits, breakers, holds and invoices equal those of the model."""
     model.holdings.lapse(model.now)
     for permit_id, stored in ledger.permits().items():
         state = str(stored.lapsed_state(model.now) or stored.state)

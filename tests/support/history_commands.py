@@ -1,4 +1,4 @@
-"""Strategies for the commands of random histories: few names, so that they meet again."""
+"""Strategies for the commands of random histories, with few ids, so that commands conflict."""
 
 from dataclasses import replace
 from datetime import date, datetime, timedelta

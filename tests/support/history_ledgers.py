@@ -1,4 +1,4 @@
-"""A ledger that a random history drives: its engine, its clock, and what it has stored."""
+"""The ledger of a random history: its engine, its clock, and its stored data."""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A ledger on PostgreSQL that a random history drives, on a database of its own each time."""
+"""The ledger of a random history on PostgreSQL, with a new database for each history."""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Puts the log of a ledger in memory into PostgreSQL, as the read side finds it there."""
+"""Copies the log of an in-memory ledger to PostgreSQL, for tests of the read side."""
 
 from typing import Any
 

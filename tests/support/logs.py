@@ -1,4 +1,4 @@
-"""What a service that logs everything would have written."""
+"""Captures everything that a service with full logging would write."""
 
 import io
 import logging

@@ -1,4 +1,4 @@
-"""A writer session in memory, for unit tests of the pure core only: what is stored, it forgets."""
+"""An in-memory writer session, only for unit tests of the pure core; nothing is durable."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -81,7 +81,7 @@ class MemorySession:
         self.store = store
 
     def anticipate(self) -> bool:
-        """There is nothing to begin."""
+        """False: nothing can be sent ahead."""
         return False
 
     async def begin(self) -> Head:
@@ -95,7 +95,7 @@ class MemorySession:
         return self.store.keys
 
     async def load(self, need: Need) -> Loaded:
-        """What was written by earlier batches."""
+        """Load what earlier batches wrote."""
         store, found = self.store, Loaded(self.store.now, len(self.store.rows))
         for id_ in need.aggregates:
             aggregate = self._aggregate(id_)
@@ -129,10 +129,10 @@ class MemorySession:
         return [row.event() for row in self.store.rows[position : position + limit]]
 
     async def send_part(self, batch: Batch) -> None:
-        """Nothing goes ahead: the batch is taken in as a whole."""
+        """Does nothing: the batch is stored as a whole by `write`."""
 
     async def write(self, batch: Batch) -> None:
-        """Take the batch in, by the rules of the writer's SQL: first claims win, others replace."""
+        """Store the batch by the rules of the SQL: first claims win, other rows are replaced."""
         store = self.store
         for event in batch.events:
             store.rows.append(_row(event))
@@ -158,11 +158,11 @@ class MemorySession:
         store.contacts = {k: a for k, a in store.contacts.items() if k[1] not in gone}
 
     async def committed(self, batch: Batch) -> bool:
-        """Nothing is ever uncertain here."""
+        """Always True: a commit in memory is never uncertain."""
         return True
 
     async def rollback(self) -> None:
-        """Nothing was written."""
+        """Does nothing: nothing was written."""
 
 
 def _row(event: Any) -> StoredRow:

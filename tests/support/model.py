@@ -341,11 +341,11 @@ def _delivered(model: Model, fact: Fact, said: Delivery) -> str:
         return "ignored"
     named = said.recipient.fingerprint if said.recipient is not None else None
     if named is not None and said.event != "delivered":
-        model.mailbox(named).told(ModelWord(said.event, True, fact.time or model.now))
+        model.mailbox(named).told(ModelWord(said.event, True, model.now))
     if permit is None and mail is not None:
         model.early.setdefault(mail, set()).add((said.event, named))
     elif permit is not None:
-        deliver(model, permit, {(said.event, named)}, mail, fact.time)
+        deliver(model, permit, {(said.event, named)}, mail)
     return "applied"
 
 
@@ -354,7 +354,6 @@ def deliver(
     permit: ModelPermit,
     words: set[tuple[str, str | None]],
     mail: str | None,
-    at: datetime | None = None,
 ) -> None:
     """A mail was handed over after all; bad news that names nobody holds the permit's address."""
     if permit.state != "sent":
@@ -363,7 +362,7 @@ def deliver(
             model.mails.setdefault(mail, permit.id)
     for event, named in sorted(words, key=str):
         if event != "delivered" and named is None and permit.address is not None:
-            model.mailbox(permit.address).told(ModelWord(event, True, at or model.now))
+            model.mailbox(permit.address).told(ModelWord(event, True, model.now))
 
 
 _FACTS: dict[type, Callable[[Model, Fact, Any], str]] = {

@@ -1,4 +1,4 @@
-"""A small model of invoices, written from the rules alone: money, cycles and the ladder."""
+"""A small model of invoices, written from the rules only: money, cycles and the ladder."""
 
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta

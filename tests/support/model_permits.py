@@ -1,4 +1,4 @@
-"""A small model of permits, written from the rules alone: send keys, states and windows."""
+"""A small model of permits, written from the rules only: send keys, states and windows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What the model makes of each kind of request: its send keys, its customer, its obstacle."""
+"""The model's result for each kind of request: its send keys, its customer, its denial."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

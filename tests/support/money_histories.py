@@ -47,6 +47,13 @@ class History:
     parts: list[list[Fact]]
     truths: list[Truth]
     unbroken: bool
+    returns: dict[str | None, datetime]
+
+    def lacks_an_earlier_return(self, arrived: set[str | None]) -> bool:
+        """Is some money that came back told of, and money that came back before it not yet?"""
+        told = [at for id_, at in self.returns.items() if id_ in arrived]
+        missing = [at for id_, at in self.returns.items() if id_ not in arrived]
+        return bool(told and missing) and min(missing) <= max(told)
 
 
 @st.composite
@@ -78,7 +85,25 @@ def histories(draw: st.DrawFn, start: datetime) -> History:
         worst_first = draw(st.integers(0, 2)) == 0
         shuffled.append(sorted(order, key=_asks_for_more) if worst_first else order)
         arrived += part
-    return History(shuffled, truths, billing.lowest > 0 and billing.status is not Status.VOID)
+    unbroken = billing.lowest > 0 and billing.status is not Status.VOID
+    return History(shuffled, truths, unbroken, _returns(arrived))
+
+
+def _returns(told: list[Fact]) -> dict[str | None, datetime]:
+    """When money came back: reversals, credits taken back, and amounts that may be corrected."""
+    found: dict[str | None, datetime] = {}
+    succeeded: set[str] = set()
+    for fact in told:
+        data, back = fact.data, False
+        if isinstance(data, Credited):
+            back = data.amount < 0
+        elif isinstance(data, PaymentMoved):
+            back = data.state is PaymentState.REVERSED or data.payment_id in succeeded
+            if data.state is PaymentState.SUCCEEDED:
+                succeeded.add(data.payment_id)
+        if back and fact.time is not None:
+            found[fact.fact_id] = fact.time
+    return found
 
 
 def _never_paid(draw: st.DrawFn, billing: Billing, start: datetime) -> datetime:

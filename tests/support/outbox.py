@@ -1,4 +1,4 @@
-"""Steps of tests on the outbox: a connection, the page that leaves now, its delivery."""
+"""Steps of outbox tests: a connection, the next page, and its delivery."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable

@@ -1,4 +1,4 @@
-"""PostgreSQL servers on throw-away data, and databases of a test's own on them."""
+"""PostgreSQL servers on temporary data, and a new database for each test."""
 
 import shutil
 import tempfile
@@ -25,7 +25,7 @@ _FAST = {"fsync": "off", "full_page_writes": "off"}
 
 
 def binaries_of(kind: Kind) -> Path | None:
-    """What EmbeddedPostgres takes as `binaries` for this kind."""
+    """The `binaries` argument of EmbeddedPostgres for this kind."""
     if kind == "embedded":
         return None
     assert _DEBIAN_15.is_dir(), f"apt-get install postgresql-15: {_DEBIAN_15} is missing"
@@ -70,7 +70,7 @@ def fresh_database(conninfo: str, template: str = "template0") -> Iterator[str]:
 
 @contextmanager
 def superuser(conninfo: str, dbname: str = "postgres") -> Iterator[psycopg.Connection]:
-    """An autocommit connection as the cluster's superuser, for what the ledger's role may not."""
+    """An autocommit connection as superuser, for statements that the ledger's role may not run."""
     conninfo = make_conninfo(conninfo, user=SUPERUSER, dbname=dbname)
     with psycopg.connect(conninfo, autocommit=True) as connection:
         yield connection

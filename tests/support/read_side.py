@@ -1,4 +1,4 @@
-"""A read side on a database of its own: a log that grows as the test says, and projectors."""
+"""A read side on its own database: a log that a test extends, and projectors."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -21,9 +21,9 @@ from tests.support.log_copy import copy_log
 
 T = TypeVar("T")
 BY_HAND = Rhythm(interval=600.0, idle=600.0, retry=600.0)
-"""Never by itself: only when a reader waits."""
+"""Intervals so long that the projector works only when a reader waits."""
 SECONDS = 20.0
-"""Longer than anything here takes; a test that waits so long has failed."""
+"""A timeout longer than any step here; a test that reaches it has failed."""
 
 
 @dataclass
@@ -37,7 +37,7 @@ class ReadSide:
     position: int = 0
 
     async def append(self, upto: int | None = None) -> int:
-        """Let the log grow to that position of the scenario's, to its end without one."""
+        """Append the scenario's events up to that position, by default all."""
         async with self.connection.transaction():
             self.position = await copy_log(
                 self.connection, self.scenario.store, self.position, upto
@@ -45,7 +45,7 @@ class ReadSide:
         return self.position
 
     async def append_one_more(self) -> int:
-        """Let the log grow by one event that changes nothing."""
+        """Append one event that changes nothing."""
         self.position += 1
         await self.rows(
             "INSERT INTO events VALUES (0, %s, gen_random_uuid(), 1, 'ledger:Job.LeaseGivenUp',"
@@ -58,7 +58,7 @@ class ReadSide:
     async def projecting(
         self, rhythm: Rhythm = BY_HAND, alert: Alert | None = None, most: int = 20_000
     ) -> AsyncIterator[Projector]:
-        """A projector for the length of the block."""
+        """A projector that runs during the block."""
         projector = Projector(self.conninfo, rhythm=rhythm, alert=alert, most=most)
         await projector.start()
         try:
@@ -67,7 +67,7 @@ class ReadSide:
             await projector.stop()
 
     async def catch_up(self) -> None:
-        """Take the whole log in."""
+        """Apply the whole log to the read models."""
         async with self.projecting() as projector:
             assert await projector.wait_for(self.position, SECONDS) == 0
 
@@ -77,11 +77,11 @@ class ReadSide:
         return await due(self.connection, now=now, policy=self.policy, **how)
 
     async def status(self) -> dict[str, ProjectionStatus]:
-        """How far each read model is."""
+        """The position of each read model."""
         return {row.name: row for row in await status(self.connection)}
 
     async def rows(self, text: str, *values: Any) -> list[tuple[Any, ...]]:
-        """The rows that a statement answers with."""
+        """The rows of a statement's result."""
         cursor = await self.connection.execute(text.encode(), values or None)
         return await cursor.fetchall() if cursor.description else []
 
@@ -141,7 +141,7 @@ def with_read_side(
 
 
 async def until(found: Callable[[], Awaitable[bool]]) -> None:
-    """Wait until it is found, looking again and again."""
+    """Poll until the condition holds."""
     async with asyncio.timeout(SECONDS):
         while not await found():
             await asyncio.sleep(0.01)

@@ -20,7 +20,7 @@ _SECONDS = 30.0
 
 @dataclass
 class Webhook:
-    """What an HTTP receiver got, and how it answers: the next of `statuses`, else 200.
+    """The requests of an HTTP receiver, and its answers: the next of `statuses`, else 200.
 
     Each answer has the request id that Opsgenie's clients look for.
 
@@ -45,7 +45,7 @@ class Webhook:
 
 @contextmanager
 def webhook(port: int = 0) -> Iterator[Webhook]:
-    """An HTTP server that takes JSON for the length of the block."""
+    """An HTTP server that accepts JSON, during the block."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -62,7 +62,7 @@ def webhook(port: int = 0) -> Iterator[Webhook]:
                 self.close_connection = True
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Standard error is no place for it."""
+            """Do not log requests to standard error."""
 
     with ThreadingHTTPServer(("127.0.0.1", port), Handler) as server:
         receiver = Webhook(server.server_port)
@@ -79,7 +79,7 @@ def webhook(port: int = 0) -> Iterator[Webhook]:
 
 @dataclass
 class Mailbox:
-    """The mails that an SMTP receiver took; it refuses as many as `refusals` says first."""
+    """The mails that an SMTP receiver accepted; it refuses the first `refusals` mails."""
 
     port: int
     mails: list[EmailMessage] = field(default_factory=list)
@@ -104,7 +104,7 @@ class Mailbox:
 
 @contextmanager
 def mailbox() -> Iterator[Mailbox]:
-    """An SMTP server for the length of the block."""
+    """An SMTP server that runs during the block."""
     receiver = Mailbox(free_port())
     controller = Controller(receiver, hostname="127.0.0.1", port=receiver.port)
     controller.start()
@@ -122,7 +122,7 @@ def free_port() -> int:
 
 
 def text_of(mail: EmailMessage) -> str:
-    """The words of a mail, whatever its form."""
+    """The text of a mail, whether plain or multipart."""
     body = mail.get_body(("plain", "html"))
     assert body is not None
     content: str = body.get_content()

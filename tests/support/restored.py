@@ -1,4 +1,4 @@
-"""The story of a restored snapshot: forty reminders that the restored ledger knows nothing of."""
+"""The scenario of a restored backup: forty reminders are missing in the restored ledger."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -16,7 +16,7 @@ INVOICES = [f"inv-{number}" for number in range(40)]
 
 
 async def tell_invoices(engine: Engine) -> None:
-    """Forty invoices of customers of their own, four days overdue."""
+    """Forty invoices, each of a separate customer, four days overdue."""
     await engine.submit_all([invoice(i) for i in INVOICES])
 
 
@@ -30,12 +30,12 @@ async def grant_and_send(engine: Engine) -> None:
 
 
 async def ask_again(engine: Engine) -> list[str]:
-    """What the forty requests hear."""
+    """The answers to the forty requests."""
     return codes(await engine.submit_all([ask(i, stage="day-3") for i in INVOICES]))
 
 
 async def import_sent_log(engine: Engine, at: datetime) -> list[str]:
-    """The sends as the mail provider has them in its log; gives what became of each."""
+    """Import the sends from the mail provider's log; returns the result of each."""
     facts = [
         Fact(SendObserved(f"customer of {i}", at, i, "day-3"), "provider", f"mail of {i}")
         for i in INVOICES

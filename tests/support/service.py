@@ -1,4 +1,4 @@
-"""Real service processes on a test clock, and what tests say to them over HTTP."""
+"""Starts real service processes on a test clock, and calls them over HTTP."""
 
 import itertools
 import json
@@ -24,7 +24,7 @@ from tests.support.postgres import fresh_database
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVE = (sys.executable, "-m", "api.cli.main", "serve", "--port", "0")
-"""What starts a service, from ROOT."""
+"""The command that starts a service, run in ROOT."""
 _SECONDS = 60.0
 _SECRET = "the secret of every service under test"
 _KEY = "slk_the_first_key_of_a_service_under_test"
@@ -32,7 +32,7 @@ _KEY = "slk_the_first_key_of_a_service_under_test"
 
 @dataclass(frozen=True)
 class Answer:
-    """What the service said: `body` is the JSON, None where there is none."""
+    """A response of the service: `body` is the JSON, None where there is none."""
 
     status: int
     headers: httpx.Headers
@@ -41,7 +41,7 @@ class Answer:
 
     @property
     def code(self) -> str | None:
-        """The code of a problem document, None for a yes."""
+        """The code of a problem document, None for any other body."""
         code = self.body.get("code") if isinstance(self.body, dict) else None
         return code if isinstance(code, str) else None
 
@@ -49,12 +49,12 @@ class Answer:
         return self.body[name]
 
     def ok(self, status: int = 200) -> "Answer":
-        """Itself, if this is the status."""
+        """Assert the status; returns the response."""
         assert self.status == status, f"{self.status}, not {status}: {self.text[:600]}"
         return self
 
     def no(self, status: int, code: str) -> "Answer":
-        """Itself, if it is a problem document of this status and code."""
+        """Assert a problem document with this status and code; returns the response."""
         assert (self.status, self.code) == (status, code), f"not {status} {code}: {self.text[:600]}"
         assert self.headers["content-type"] == "application/problem+json"
         assert self["status"] == status
@@ -64,7 +64,7 @@ class Answer:
 
 @dataclass
 class Client:
-    """One API key's way to the service."""
+    """A client of the service with one API key."""
 
     http: httpx.Client
     key: str
@@ -112,7 +112,7 @@ class Client:
         return self.call("POST", path, body, **more)
 
     def put_invoice(self, invoice_id: str, *, idem: str | None = None, **fields: Any) -> Answer:
-        """A snapshot: open, 300.00 USD of customer `cus-<invoice>`, unless the fields differ."""
+        """Put a snapshot: by default open, 300.00 USD, of customer `cus-<invoice>`."""
         total = fields.get("total", 30_000)
         body = {
             "customer_id": f"cus-{invoice_id}",
@@ -124,7 +124,7 @@ class Client:
         return self.call("PUT", f"/v1/invoices/{invoice_id}", body | fields, key=idem)
 
     def fact(self, type_: str, data: dict[str, Any], **envelope: Any) -> Answer:
-        """One fact as a CloudEvent, with an id of its own; it must not be rejected."""
+        """Post one fact as a CloudEvent with a new id; it must not be rejected."""
         event = {"id": uuid.uuid4().hex, "source": "tests", "type": type_, "data": data}
         answer = self.post("/v1/facts", {"facts": [event | envelope]}).ok()
         assert answer["results"][0]["result"] != "rejected", answer["results"]
@@ -140,16 +140,16 @@ class Client:
         return self.ask("reminder", invoices=[invoice_id], **named, **more)
 
     def redeem(self, permit_id: str, attempt: str | None = None) -> Answer:
-        """Turn the permit into the right to hand one mail over."""
+        """Redeem the permit."""
         body = {} if attempt is None else {"attempt": attempt}
         return self.post(f"/v1/permits/{permit_id}/redeem", body)
 
     def report(self, permit_id: str, outcome: str, **fields: Any) -> Answer:
-        """Report what became of a mail."""
+        """Report the outcome of a mail."""
         return self.post(f"/v1/permits/{permit_id}/outcome", {"outcome": outcome} | fields)
 
     def send(self, kind: str, **fields: Any) -> str:
-        """Ask, hear yes and report it sent; gives the permit's id."""
+        """Get a permit and report its mail as sent; returns the permit's id."""
         permit_id: str = self.ask(kind, **fields).ok(201)["permit_id"]
         self.report(permit_id, "sent").ok()
         return permit_id
@@ -182,12 +182,12 @@ class Service(Client):
 
     @property
     def clock(self) -> datetime:
-        """What the test clock shows."""
+        """The test clock's time."""
         assert self.now is not None, "this service goes by the real time"
         return self.now
 
     def move_clock(self, to: datetime | str) -> datetime:
-        """Let the test clock show this time; it may already."""
+        """Set the test clock to this time, unless it already has it."""
         at = datetime.fromisoformat(to) if isinstance(to, str) else to
         if at != self.now:
             assert self.clock < at, f"the clock is at {self.now}, past {at}"
@@ -196,7 +196,7 @@ class Service(Client):
         return at
 
     def advance(self, **span: float) -> datetime:
-        """Move the test clock on by this timedelta."""
+        """Move the test clock forward by this timedelta."""
         return self.move_clock(self.clock + timedelta(**span))
 
     def client(self, *scopes: str, name: str | None = None, **fields: Any) -> Client:
@@ -223,7 +223,7 @@ class Service(Client):
         raise AssertionError("nothing waits for a lock")
 
     def without_key(self) -> Client:
-        """Somebody without a key."""
+        """A client without a key."""
         return Client(self.http, "", "", "nobody")
 
 
@@ -272,7 +272,7 @@ def running_service(
 
 @contextmanager
 def fresh_service(postgres: str, test_clock: datetime | str, **more: Any) -> Iterator[Service]:
-    """A service on a database of its own on this server."""
+    """A service with a new database on this server."""
     with fresh_database(postgres) as conninfo:
         migrate(conninfo)
         with running_service(conninfo, test_clock, **more) as service:

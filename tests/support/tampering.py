@@ -1,4 +1,4 @@
-"""Does to a log what its own role may not do: as the superuser, past the triggers."""
+"""Changes a log in ways that its own role may not: as superuser, with triggers disabled."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Strategies for values of any declared type: a new event or field is covered by being declared."""
+"""Strategies for values of any declared type, so that new events and fields are covered."""
 
 import dataclasses
 import enum

@@ -1,1 +1,1 @@
-"""The endpoints of the HTTP contract, one file per subject."""
+"""The endpoints of the HTTP contract, one file per topic."""

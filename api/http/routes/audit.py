@@ -1,4 +1,4 @@
-"""Tamper evidence and erasure: verify the log's hash chain; remove a customer's addresses (D18)."""
+"""Endpoints that verify the log's hash chain and erase a customer's addresses (D18)."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +23,7 @@ from ledger.store.looking_back.audit import Checkpoint, Verification, stored_che
 router = APIRouter(prefix="/v1", tags=["audit"], route_class=GuardedRoute)
 IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
 _FROM = r"^[0-9]{1,18}(-[0-9a-f]{64})?$"
-# One at a time, and not in the threads that everything else shares.
+# One verification at a time, and not in the thread pool that other work shares.
 _AUDITOR = ThreadPoolExecutor(max_workers=1, thread_name_prefix="audit")
 
 
@@ -41,10 +41,10 @@ async def verify_log(
     ] = "0",
     limit: Annotated[int, Query(ge=1, le=1_000_000)] = 200_000,
 ) -> Response:
-    """Recompute the hash chain over at most `limit` events, and name the first bad position.
+    """Recompute the hash chain over at most `limit` events, and report the first bad position.
 
-    A chain that was computed anew throughout is whole: only a signed checkpoint that was kept
-    elsewhere tells (`send-ledger audit verify --against`).
+    This does not detect a log whose whole chain was recomputed. For that, compare the log with a
+    signed checkpoint that is stored elsewhere (`send-ledger audit verify --against`).
     """
     loop = asyncio.get_running_loop()
     try:
@@ -64,7 +64,7 @@ async def erase(
     body: EraseRequest | None = None,
     key_header: IdempotencyHeader = None,
 ) -> Response:
-    """Remove the addresses of a customer and of the ids merged into it; the log stays as it is."""
+    """Remove the addresses of a customer and of the ids merged into it; the log is unchanged."""
     asked = body or EraseRequest()
     path = f"/v1/customers/{customer_id}/erase"
     idempotency = idempotency_of(caller, "POST", path, key_header, asked)
@@ -88,7 +88,7 @@ async def erase(
 
 
 def verification_body(found: Verification) -> dict[str, object]:
-    """What a verification is as JSON."""
+    """A verification's result as JSON."""
     more = found.ok and not found.complete
     bad = found.first_bad_position
     return {

@@ -1,4 +1,4 @@
-"""The ledger's switches: pauses, resume, the test clock, and the leases of jobs."""
+"""Endpoints of the ledger's switches: pauses, resume, the test clock, and job leases."""
 
 from typing import Annotated, Any
 
@@ -27,7 +27,7 @@ IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
 
 @router.get("/control", response_model=ControlState, responses=documented())
 async def get_control(caller: Auditor, context: CurrentContext) -> Response:
-    """Which pauses are in force, since when and why; recovery mode; the ledger's time."""
+    """The pauses in force, since when and why; recovery mode; the ledger's time."""
     found = await context.reader.load(Need(aggregates={CONTROL_ID}))
     control = found.aggregates.get(CONTROL_ID)
     body = control_view(control if isinstance(control, Control) else None)
@@ -44,7 +44,7 @@ async def pause(
     context: CurrentContext,
     key_header: IdempotencyHeader = None,
 ) -> Response:
-    """Stop sending of a scope: it binds every decision after this call returns."""
+    """Pause a scope: it applies to every decision made after this call has returned."""
     idempotency = idempotency_of(caller, "POST", "/v1/control/pause", key_header, body)
 
     async def work() -> Response:
@@ -62,7 +62,7 @@ async def resume(
     context: CurrentContext,
     key_header: IdempotencyHeader = None,
 ) -> Response:
-    """Lift a pause: needs a guard check that passed since, a named human and a reason."""
+    """Lift a pause: needs a guard check that passed since then, a named person and a reason."""
     idempotency = idempotency_of(caller, "POST", "/v1/control/resume", key_header, body)
 
     async def work() -> Response:
@@ -82,7 +82,7 @@ async def set_test_clock(
     context: CurrentContext,
     key_header: IdempotencyHeader = None,
 ) -> Response:
-    """Move the test clock on; only on a ledger that was started with one. It never goes back."""
+    """Set the test clock of a ledger that was started with one. It cannot be set back."""
     if not context.test_clock:
         raise ProblemError("not_found", "this ledger goes by the real time")
     idempotency = idempotency_of(caller, "POST", "/v1/test-clock", key_header, body)
@@ -115,7 +115,7 @@ async def take_lease(
     context: CurrentContext,
     key_header: IdempotencyHeader = None,
 ) -> Response:
-    """Take a job's lease or renew it; another holder hears not_owner until it runs out."""
+    """Take or renew a job's lease; other holders get `not_owner` until it expires."""
     path = f"/v1/jobs/{job}/lease"
     idempotency = idempotency_of(caller, "POST", path, key_header, body)
 
@@ -135,9 +135,9 @@ async def give_up_lease(
     holder: Id | None = None,
     token: Annotated[int | None, Query(ge=0, lt=2**31)] = None,
 ) -> Response:
-    """Give the lease up; named by its holder or its token, another's lease stays.
+    """Release a job's lease. With `holder` or `token`, a lease that does not match is kept.
 
-    Both may be in the query or in a body; many HTTP clients send none with a DELETE.
+    Both may be in the query or in the body; many HTTP clients send no body with a DELETE.
     """
     named = body or GivenUpLease()
     command = GiveUpLease(job, named.holder or holder, named.token or token, caller)
@@ -148,7 +148,7 @@ async def give_up_lease(
 
 
 def control_view(control: Control | None) -> dict[str, Any]:
-    """The switches as people see them."""
+    """The switches as JSON."""
     if control is None:
         return {"paused": False, "pauses": [], "recovery": None, "guard_checks": []}
     recovery = None
@@ -173,7 +173,7 @@ def control_view(control: Control | None) -> dict[str, Any]:
 
 
 async def _switched(context: Context, response: Response) -> Response:
-    """The answer to a switch, with the state that it led to."""
+    """The response to a change of a switch, with the new state."""
     if response.status_code >= 400:
         return response
     found = await context.reader.load(Need(aggregates={CONTROL_ID}))

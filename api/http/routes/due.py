@@ -1,4 +1,4 @@
-"""What is newly due, and permits for it in one call (contract: due, due/claim)."""
+"""Endpoints that list newly due invoices and claim permits for them (contract: due, due/claim)."""
 
 from typing import Annotated, Any
 
@@ -37,7 +37,7 @@ async def get_due(
     ready: bool = False,
     after: After = None,
 ) -> Response:
-    """What is newly due, grouped by customer; those who cannot be mailed now say why."""
+    """Newly due invoices, grouped by customer; `withheld` says why a customer cannot be mailed."""
     _check_stage(context, stage)
     headers = await current_projection(context, after, READ_MODELS)
     page = await _due(context, stage, limit, decode_text(cursor), ready)
@@ -56,17 +56,17 @@ async def claim(
     body: ClaimRequest | None = None,
     key_header: IdempotencyHeader = None,
 ) -> Response:
-    """Permits for up to `limit` ready customers, all due invoices of each in one.
+    """Get permits for up to `limit` ready customers; one permit has all due invoices of a customer.
 
-    It never opens a breaker, and its permits must be redeemed whatever the key says. Under the
-    same Idempotency-Key it answers with those of its permits that are still live and unredeemed.
+    A claim never opens a breaker. Its permits must be redeemed, whatever the key's setting. A retry
+    with the same Idempotency-Key returns those of its permits that are live and not yet redeemed.
     """
     asked = body or ClaimRequest()
     _check_stage(context, asked.stage)
     idempotency = idempotency_of(caller, "POST", "/v1/due/claim", key_header, asked)
     if idempotency is None:
         return await _claim(context, caller, asked, None)
-    async with context.twins.alone(idempotency.scope):
+    async with context.idempotency_lock.hold(idempotency.scope):
         replayed = await replay_claim(context, idempotency)
         if replayed is not None:
             return answer_response(replayed)

@@ -1,4 +1,4 @@
-"""One decision, and why it was taken (contract: People, design D11)."""
+"""The endpoint that explains one decision (contract: People, design D11)."""
 
 import uuid
 
@@ -20,9 +20,9 @@ router = APIRouter(prefix="/v1", tags=["journal"], route_class=GuardedRoute)
 
 @router.get("/decisions/{decision_id}", response_model=DecisionDetail, responses=documented(404))
 async def get_one_decision(decision_id: Id, caller: Auditor, context: CurrentContext) -> Response:
-    """A decision: the request, the answer, the facts as they stood, and each guard's verdict.
+    """A decision: its request, its answer, the facts at that time, and the verdict of each guard.
 
-    The guards are judged once more over the log up to the decision, by the policy then.
+    The guards are evaluated again on the log up to the decision, with the policy of that time.
     """
     try:
         name = str(uuid.UUID(decision_id))

@@ -1,4 +1,4 @@
-"""Facts: invoice snapshots, CloudEvents, and what providers post (contract: Facts)."""
+"""Endpoints that take facts, as invoice snapshots or CloudEvents (contract: Facts)."""
 
 from typing import Annotated, Any
 
@@ -35,7 +35,7 @@ IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
 invoices = APIRouter(prefix="/v1/invoices", tags=["facts"], route_class=GuardedRoute)
 InvoiceId = Annotated[Id, Path(description="The invoice's id in the billing system")]
 _PATH = "/{invoice_id:text}"
-"""Numbers such as 2026/001 are ids too; so this comes after every other path below invoices."""
+"""Ids may have slashes (2026/001), so this route comes after all other paths below invoices."""
 _NO_OBJECT = "a fact is a CloudEvent: a JSON object"
 _MONEY = ("invoice", "payment", "credit", "refund", "charge", "dispute", "balance")
 _LONGEST_TYPE = 64
@@ -50,7 +50,7 @@ async def put_invoice(
     context: CurrentContext,
     key_header: IdempotencyHeader = None,
 ) -> Response:
-    """Tell what the billing system says of an invoice now; an older snapshot changes nothing."""
+    """Store a snapshot of an invoice from the billing system; an older one changes nothing."""
     path = f"/v1/invoices/{invoice_id}"
     idempotency = idempotency_of(caller, "PUT", path, key_header, body)
 
@@ -68,7 +68,7 @@ async def put_invoice(
 async def get_invoice(
     invoice_id: InvoiceId, caller: FactReader, context: CurrentContext
 ) -> Response:
-    """An invoice as the ledger knows it, as of now."""
+    """The current state of an invoice in the ledger."""
     invoice, found = await context.reader.aggregate("invoice", invoice_id)
     if invoice is None:
         raise ProblemError("unknown_invoice", f"invoice {invoice_id} is not known to the ledger")
@@ -103,7 +103,7 @@ async def post_facts(
     context: CurrentContext,
     key_header: IdempotencyHeader = None,
 ) -> Response:
-    """Up to 1000 CloudEvents, applied in order; one bad fact does not stop the others."""
+    """Apply up to 1000 CloudEvents in order; an invalid fact does not stop the others."""
     asked = await _events_of(request)
     idempotency = idempotency_of(caller, "POST", "/v1/facts", key_header, asked)
 
@@ -116,7 +116,7 @@ async def post_facts(
 
 
 async def _events_of(request: Request) -> FactsRequest:
-    """The facts of a body: `{"facts": […]}`, one CloudEvent, or a batch of them."""
+    """The facts in a body: `{"facts": […]}`, one CloudEvent, or a batch of them."""
     try:
         given = await request.json()
     except ValueError:
@@ -130,7 +130,7 @@ async def _events_of(request: Request) -> FactsRequest:
 
 
 async def take_facts(context: Context, caller: Caller, events: list[Any]) -> dict[str, Any]:
-    """Apply the facts in order; the result of each, and the position after them."""
+    """Apply the facts in order; returns the result of each, and the log position after them."""
     parsed = [
         fact_from(context.translator, event) if isinstance(event, dict) else _NO_OBJECT
         for event in events
@@ -156,7 +156,7 @@ async def take_facts(context: Context, caller: Caller, events: list[Any]) -> dic
 
 
 async def _tell_of_unknown_types(context: Context, events: list[Any]) -> None:
-    """Page once for each unknown type that could touch money (design D10)."""
+    """Raise one alert for each unknown type that could concern money (design D10)."""
     given = {event.get("type") for event in events if isinstance(event, dict)}
     texts = {type_ for type_ in given if isinstance(type_, str) and type_.isprintable()}
     unknown = {type_[:_LONGEST_TYPE] for type_ in texts - FACT_DATA.keys()}

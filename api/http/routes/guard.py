@@ -1,4 +1,4 @@
-"""The guard check: proof that the guard is live, which a resume needs (contract: People)."""
+"""The endpoint that runs a guard check, which a resume requires (contract: People)."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -25,10 +25,10 @@ async def guard_check(
     body: GuardCheckRequest | None = None,
     key_header: IdempotencyHeader = None,
 ) -> Response:
-    """Probe the guard for a synthetic customer; 200 with `passed` and each probe's finding.
+    """Test the guards with a synthetic customer; 200 with `passed` and the result of each probe.
 
-    It passes a pause and recovery mode, disturbs no real customer, and takes up to a minute where
-    an alert target is slow.
+    It also works during a pause and in recovery mode, and does not affect real customers. It takes
+    up to a minute where an alert target is slow.
     """
     asked = body or GuardCheckRequest()
     path = "/v1/control/guard-check"

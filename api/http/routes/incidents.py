@@ -1,4 +1,4 @@
-"""Incidents: declare, look at who is affected, read the report, close (contract: People)."""
+"""Endpoints of incidents: declare, list affected customers, report, close (contract: People)."""
 
 import asyncio
 import uuid
@@ -52,7 +52,10 @@ async def declare_incident(
     context: CurrentContext,
     key_header: IdempotencyHeader = None,
 ) -> Response:
-    """Declare an incident with its window of time; apologies are then to be had, one a customer."""
+    """Declare an incident with its time window. Permits for apologies are then possible.
+
+    Each affected customer can get one apology.
+    """
     idempotency = idempotency_of(caller, "POST", "/v1/incidents", key_header, body)
 
     async def work() -> Response:
@@ -94,7 +97,7 @@ async def get_incidents(
 
 @router.get("/{incident_id}", response_model=IncidentState, responses=documented(404))
 async def get_incident(incident_id: Id, caller: Auditor, context: CurrentContext) -> Response:
-    """An incident, and how many of its apologies are in which state."""
+    """An incident, and the number of its apologies in each state."""
     return await _state(context, incident_id, 200)
 
 
@@ -107,9 +110,9 @@ async def get_affected(
     cursor: Cursor = None,
     after: After = None,
 ) -> Response:
-    """Who got more mails within the window than the policy allows, those who got most first.
+    """The customers who got more mails in the window than the policy allows, most mails first.
 
-    Counted are mails that we started: permitted ones, and those that went out past the ledger.
+    Counted are outreach mails: those with a permit, and those sent without the ledger.
     """
     place = _place(cursor)
     headers = await current_projection(context, after)
@@ -150,7 +153,7 @@ async def get_report(
     accept: Annotated[str | None, Header(max_length=2000)] = None,
     after: After = None,
 ) -> Response:
-    """The report: what happened, when, to whom, and what was done; it reads without the ledger."""
+    """The report: what happened, when, to whom, and what was done. It needs no other source."""
     headers = await current_projection(context, after)
     headers["Vary"] = "Accept"
     incident, found = await _incident(context, incident_id)
@@ -176,7 +179,7 @@ async def close_incident(
     body: CloseRequest | None = None,
     key_header: IdempotencyHeader = None,
 ) -> Response:
-    """Close an incident: no further apologies. Closing it again changes nothing."""
+    """Close an incident: it allows no further apologies. Closing it again changes nothing."""
     asked = body or CloseRequest()
     path = f"/v1/incidents/{incident_id}/close"
     idempotency = idempotency_of(caller, "POST", path, key_header, asked)
@@ -199,7 +202,7 @@ async def _incident(context: Context, incident_id: str) -> tuple[Incident, Loade
 
 
 async def _state(context: Context, incident_id: str, status: int) -> Response:
-    """An incident as it stands, as an answer."""
+    """The current state of an incident, as a response."""
     incident, found = await _incident(context, incident_id)
     content: dict[str, Any] = incident_view(incident)
     content["apologies"] = apologies_by_state(incident)
@@ -208,7 +211,7 @@ async def _state(context: Context, incident_id: str, status: int) -> Response:
 
 
 def _place(cursor: str | None) -> tuple[int, str]:
-    """Where a page of affected customers goes on: mails and id of the last one before it."""
+    """Decode a cursor of affected customers: the mails and the id of the last one returned."""
     text = decode_text(cursor)
     if text is None:
         return BEFORE_ALL

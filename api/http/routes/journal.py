@@ -1,4 +1,4 @@
-"""The journal: decisions, events, alerts and read models, for those who look back."""
+"""Endpoints of the journal: decisions, events, alerts and read models."""
 
 import uuid
 from dataclasses import replace
@@ -55,10 +55,10 @@ async def get_decisions(
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> Response:
-    """Decisions, newest first: who asked for what, and what they heard.
+    """Decisions, newest first: who asked for what, and the answer.
 
-    A customer's are those under every id that was merged into theirs; an invoice's are also those
-    about mails that name it among others.
+    For a customer this includes decisions about ids merged into theirs, for an invoice decisions
+    about mails that name it together with others.
     """
     wanted = DecisionFilter(
         invoice_id=invoice_id, thread_id=thread_id, sender=sender, code=code, from_=from_, to=to
@@ -92,7 +92,7 @@ async def get_events(
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> Response:
-    """Events in the order of the log: all, a customer's with their invoices, or of one aggregate.
+    """Events in log order: all, those of a customer with their invoices, or of one aggregate.
 
     `aggregate` is an aggregate's id, or a kind and an outside id: `invoice:inv_1`.
     """
@@ -141,7 +141,7 @@ async def get_alerts(
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> Response:
-    """Alerts, newest first, and whether they were delivered and seen."""
+    """Alerts, newest first, and whether they were delivered and acknowledged."""
     await watch_unknown(context)
     async with context.connections.use() as connection:
         page = await list_alerts(
@@ -162,7 +162,7 @@ async def ack_alert(
     body: AckRequest | None = None,
     key_header: IdempotencyHeader = None,
 ) -> Response:
-    """Say that a human has seen it: it is not escalated."""
+    """Acknowledge an alert for a person who has seen it: it is not escalated any more."""
     asked = body or AckRequest()
     path = f"/v1/alerts/{alert_id}/ack"
     idempotency = idempotency_of(caller, "POST", path, key_header, asked)
@@ -181,7 +181,7 @@ async def ack_alert(
 
 @router.get("/projections", response_model=ProjectionList, responses=documented())
 async def get_projections(caller: Auditor, context: CurrentContext) -> Response:
-    """The read models: how far they are, and how long behind."""
+    """The read models: their positions, and how far they are behind the log."""
     async with context.connections.use() as connection:
         rows = await status(connection)
     return _page(rows, None)
@@ -200,7 +200,7 @@ async def rebuild_projection(
     body: RebuildRequest | None = None,
     key_header: IdempotencyHeader = None,
 ) -> Response:
-    """Rebuild a read model beside the live one, and switch when it has caught up."""
+    """Rebuild a read model beside the live one, and switch to it once it has caught up."""
     path = f"/v1/projections/{name}/rebuild"
     idempotency = idempotency_of(caller, "POST", path, key_header, body or RebuildRequest())
 

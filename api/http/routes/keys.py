@@ -1,4 +1,4 @@
-"""API keys: made, listed and revoked by an admin."""
+"""Endpoints that create, list and revoke API keys."""
 
 from typing import Annotated
 
@@ -32,7 +32,7 @@ async def make_key(
     context: CurrentContext,
     key_header: IdempotencyHeader = None,
 ) -> Response:
-    """Make a key; its secret is in this answer and nowhere else, a replayed one has null."""
+    """Create a key. Only this response has its secret; a replayed response has null instead."""
     idempotency = idempotency_of(caller, "POST", "/v1/keys", key_header, body)
 
     async def work() -> Response:
@@ -75,7 +75,7 @@ async def get_keys(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: Annotated[str | None, Query(max_length=500)] = None,
 ) -> Response:
-    """Every key, revoked ones too; never a secret."""
+    """All keys, revoked ones included, without their secrets."""
     async with context.connections.use() as connection:
         rows = await list_keys(connection, limit + 1, decode_key_id(cursor))
     page = rows[:limit]
@@ -98,7 +98,7 @@ async def get_keys(
 
 @router.delete("/{key_id}", status_code=204, responses=documented(404))
 async def drop_key(key_id: Id, caller: Admin, context: CurrentContext) -> Response:
-    """Revoke a key: no decision is made for it after this call returns."""
+    """Revoke a key: no decision is made for it after this call has returned."""
     async with context.connections.use() as connection:
         if not await revoke_key(connection, key_id):
             raise ProblemError("not_found", f"there is no live key {key_id}")

@@ -1,4 +1,4 @@
-"""Customers as people look at them: windows, breaker, debts; and resetting breakers."""
+"""Endpoints of customers: their state, and resets of breakers and address holds."""
 
 from typing import Annotated, Any
 
@@ -21,7 +21,7 @@ from projections.customers import open_breakers
 
 router = APIRouter(prefix="/v1", tags=["people"], route_class=GuardedRoute)
 customers = APIRouter(prefix="/v1/customers", tags=["people"], route_class=GuardedRoute)
-"""Ids such as acct/12 are ids too; so this comes after every other path below customers."""
+"""Ids may have slashes (acct/12), so this route comes after all other paths below customers."""
 IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
 
 
@@ -35,7 +35,7 @@ async def reset_breaker(
     context: CurrentContext,
     key_header: IdempotencyHeader = None,
 ) -> Response:
-    """Close a customer's breaker, with a reason and a name (default: the key's)."""
+    """Close a customer's breaker, with a reason and a person's name (default: the key's name)."""
     path = f"/v1/customers/{customer_id}/breaker/reset"
     idempotency = idempotency_of(caller, "POST", path, key_header, body)
 
@@ -53,7 +53,7 @@ async def reset_breakers(
     context: CurrentContext,
     key_header: IdempotencyHeader = None,
 ) -> Response:
-    """Close the breakers of the customers named, or of all whose breaker is open."""
+    """Close the breakers of the named customers, or all open breakers."""
     idempotency = idempotency_of(caller, "POST", "/v1/breakers/reset", key_header, body)
 
     async def work() -> Response:
@@ -90,10 +90,10 @@ async def release_addresses(
     context: CurrentContext,
     key_header: IdempotencyHeader = None,
 ) -> Response:
-    """Lift the holds of a customer's addresses after a bounce, a complaint or a block.
+    """Lift the holds on a customer's addresses after a bounce, a complaint or a block.
 
-    They are free for every customer who has them. What the owner of an address unsubscribed from is
-    lifted by the fact `address.unhold` only.
+    A released address is free for every customer who has it. An unsubscription stays: only the fact
+    `address.unhold` lifts it.
     """
     path = f"/v1/customers/{customer_id}/addresses/release"
     idempotency = idempotency_of(caller, "POST", path, key_header, body)
@@ -111,7 +111,7 @@ async def release_addresses(
 async def get_customer(
     customer_id: CustomerId, caller: Auditor, context: CurrentContext
 ) -> Response:
-    """A customer's breaker, windows, addresses and debts, as of now."""
+    """A customer's current breaker, windows, addresses and debts."""
     customer, found = await context.reader.customer(customer_id)
     if customer is None:
         raise ProblemError("unknown_customer", f"customer {customer_id} is not known")

@@ -1,4 +1,4 @@
-"""Permits: ask, in a batch or one by one; redeem, report the outcome, look and list."""
+"""Endpoints of permits: request one or a batch, redeem, report the outcome, read and list."""
 
 import asyncio
 from typing import Annotated, Any
@@ -54,7 +54,7 @@ async def ask_for_permit(
     context: CurrentContext,
     idempotency_key: IdempotencyHeader = None,
 ) -> Response:
-    """Ask for a permit. Only 201 is a yes; for a redeem-required key only the 200 of redeem is."""
+    """Request a permit. Only 201 is a yes; for a key that must redeem, only the 200 of redeem."""
     answer = await ask(context, caller, "/v1/permits", await request.body(), idempotency_key)
     return answer_response(answer)
 
@@ -66,7 +66,7 @@ async def ask_for_many(
     context: CurrentContext,
     key_header: IdempotencyHeader = None,
 ) -> Response:
-    """Up to 1000 requests, decided in order, each by itself."""
+    """Request up to 1000 permits; they are decided in order, each independently."""
     key = idempotency_key(key_header)
     commands: list[RequestPermit | Answer] = []
     for index, raw in enumerate(body.requests):
@@ -74,7 +74,7 @@ async def ask_for_many(
         if key is not None:
             scope = scope_of(caller, "POST", "/v1/permits/batch", f"{len(key)}:{key}:{index}")
         commands.append(_command_of(context, caller, raw, scope))
-    # Only once all are read: what fails in reading one must not leave others granted and unheard.
+    # Enqueued only after all are parsed: an error in parsing one must not leave grants unreported.
     results: list[Answer | asyncio.Future[Answer]] = [
         command if isinstance(command, Answer) else context.engine.enqueue(command)
         for command in commands
@@ -89,7 +89,7 @@ async def ask_for_many(
 def _command_of(
     context: Context, caller: Caller, raw: Any, scope: bytes | None
 ) -> RequestPermit | Answer:
-    """The command of one request of a batch, or the 422 or 403 that it gets."""
+    """The command of one request of a batch, or the 422 or 403 answer to it."""
     try:
         body = orjson.dumps(raw)
     except orjson.JSONEncodeError:
@@ -109,7 +109,7 @@ async def redeem(
     caller: Handler,
     context: CurrentContext,
 ) -> Response:
-    """Right before hand-over: 200 once. The same `attempt` hears its 200 again."""
+    """Redeem a permit right before hand-over: 200 once. Idempotent for the same `attempt`."""
     name = known_uuid(permit_id)
     request = kept_redeem(name, body)
     command = Redeem(name, body.attempt, caller, DECISION_IDS.next(), request)
@@ -124,7 +124,10 @@ async def report_outcome(
     context: CurrentContext,
     key_header: IdempotencyHeader = None,
 ) -> Response:
-    """What became of the mail: by the granting key, or `operate`; in any order, repeated."""
+    """Report the outcome of the mail; needs the granting key or the scope `operate`.
+
+    Reports may come in any order and be repeated.
+    """
     command = ReportOutcome(
         known_uuid(permit_id),
         body.outcome,
@@ -145,7 +148,7 @@ async def report_outcome(
 
 @router.get("/{permit_id}", response_model=Permit, responses=documented(404))
 async def get_permit(permit_id: Id, caller: PermitReader, context: CurrentContext) -> Response:
-    """A permit as it stands now."""
+    """The current state of a permit."""
     found = await context.reader.permit(known_uuid(permit_id))
     if found is None:
         raise ProblemError("unknown_permit", "there is no such permit")
@@ -163,7 +166,7 @@ async def list_permits(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: str | None = None,
 ) -> Response:
-    """Permits of a state, or all; unsettled ones oldest first, others by id."""
+    """Permits in a state, or all; unsettled states are ordered oldest first, others by id."""
     after, send_by = decode_cursor(cursor)
     rows = await context.reader.permits(state, limit + 1, (after, send_by))
     now = await context.now()
@@ -176,7 +179,7 @@ async def list_permits(
 
 
 def _current(permit: PermitState, now: Any) -> dict[str, Any]:
-    """The permit with a lapse that nobody has asked about yet."""
+    """The permit as JSON, with a lapse that the log does not have yet."""
     body = permit_body(permit)
     lapsed = permit.lapsed_state(now)
     if lapsed is not None:

@@ -1,4 +1,4 @@
-"""Webhook bodies that could not be used, and work that only a provider's API can tell (D10)."""
+"""Endpoints of rejected webhook bodies and of objects to fetch from a provider's API (D10)."""
 
 import base64
 from dataclasses import asdict
@@ -36,7 +36,7 @@ async def get_rejected_list(
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> Response:
-    """Bodies that could not be used, oldest first; with `resolved` also those that are done."""
+    """Rejected bodies, oldest first; with `resolved` also the resolved ones."""
     async with context.connections.use() as connection:
         rows = await list_rejected(
             connection,
@@ -53,7 +53,7 @@ async def get_rejected_list(
 async def get_rejected_body(
     rejected_id: RowId, caller: BodyReader, context: CurrentContext
 ) -> Response:
-    """A kept body with its headers. It may hold addresses, so it needs the scope operate."""
+    """A rejected body with its headers. It may contain addresses, so it needs scope `operate`."""
     async with context.connections.use() as connection:
         kept = await get_rejected(connection, rejected_id)
     if kept is None:
@@ -72,7 +72,7 @@ async def get_rejected_body(
 async def replay_rejected(
     rejected_id: RowId, caller: Operator, context: CurrentContext
 ) -> Response:
-    """Read a kept body again, after a fix; what was applied before is a duplicate."""
+    """Process a rejected body again, after a fix; facts applied before are duplicates."""
     try:
         taken = await replay(context.intake, context.connections, rejected_id)
     except (NotKept, NotConfigured) as error:
@@ -92,7 +92,7 @@ async def replay_rejected(
     "/rejected/{rejected_id}/dismiss", response_model=dict[str, Any], responses=documented(404)
 )
 async def dismiss(rejected_id: RowId, caller: Operator, context: CurrentContext) -> Response:
-    """Say that nothing needs to be done about a kept body; it leaves the list."""
+    """Dismiss a rejected body about which nothing needs to be done; it leaves the list."""
     async with context.connections.use() as connection:
         if not await dismiss_rejected(connection, rejected_id):
             raise _not_kept(rejected_id)
@@ -108,10 +108,10 @@ async def get_refresh_list(
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> Response:
-    """What changed at providers and is still to be fetched: by the ledger, or by you.
+    """Objects that changed at a provider and must still be fetched, by the ledger or by you.
 
-    `fetched_by` is `ledger` where the provider's API is configured. Post the facts of the others to
-    `/v1/facts`, then say `done`.
+    `fetched_by` is `ledger` where the provider's API is configured. Fetch the others yourself: post
+    their facts to `/v1/facts`, then call `done`.
     """
     async with context.connections.use() as connection:
         rows = await list_refresh(
@@ -123,7 +123,7 @@ async def get_refresh_list(
 
 @router.post("/refresh/{refresh_id}/done", response_model=dict[str, Any], responses=documented(404))
 async def refresh_done(refresh_id: RowId, caller: Operator, context: CurrentContext) -> Response:
-    """Say that you have seen to an object yourself; it leaves the list."""
+    """Mark an object as done that you fetched yourself; it leaves the list."""
     async with context.connections.use() as connection:
         if not await remove_refresh(connection, refresh_id):
             raise ProblemError("not_found", f"nothing of the id {refresh_id} waits to be fetched")
@@ -140,7 +140,7 @@ def _not_kept(rejected_id: int) -> ProblemError:
 
 
 def _page(items: list[dict[str, Any]], id_: str, limit: int) -> Response:
-    """A page of rows, one more than `limit` where there is another."""
+    """A page of at most `limit` items; `items` has one more if there is a next page."""
     page = items[:limit]
     following = encode_text(str(page[-1][id_])) if len(items) > limit else None
     return Response(to_json({"items": page, "next": following}), media_type="application/json")

@@ -1,4 +1,4 @@
-"""The service itself: health, metrics, policy, and the pages that problem types lead to."""
+"""Endpoints of the service itself: health, metrics, policy, and the pages of problem types."""
 
 import ipaddress
 import json
@@ -23,13 +23,13 @@ router = APIRouter(tags=["service"], route_class=GuardedRoute)
 
 @router.get("/healthz", response_model=Health)
 async def healthz() -> Response:
-    """The process answers."""
+    """200 while the process answers."""
     return Response(to_json({"status": "ok"}), media_type="application/json")
 
 
 @router.get("/readyz", response_model=Health, responses={503: documented()[503]})
 async def readyz(request: Request) -> Response:
-    """The process can reach its store and takes requests."""
+    """200 while the process can reach its database and accepts requests."""
     context = context_of(request)
     if context.draining:
         return problem_response("unavailable", "the service is shutting down")
@@ -42,7 +42,7 @@ async def readyz(request: Request) -> Response:
 
 @router.get("/metrics", response_class=PlainTextResponse, responses=documented())
 async def metrics(request: Request) -> Response:
-    """Prometheus metrics; from other machines only with a key of scope audit."""
+    """Prometheus metrics; from other machines only with a key of scope `audit`."""
     context = context_of(request)
     await _local_or_audit(request, context)
     return PlainTextResponse(
@@ -52,14 +52,14 @@ async def metrics(request: Request) -> Response:
 
 @router.get("/v1/policy", response_model=PolicyState, responses=documented())
 async def get_policy(caller: AnyReader, context: CurrentContext) -> Response:
-    """The policy in force, and its version: the hash on every decision."""
+    """The policy in force, and its version: the hash that every decision records."""
     body = {"version": context.policy.version(), "policy": json.loads(context.policy.text())}
     return Response(to_json(body), media_type="application/json")
 
 
 @router.get("/problems/{code}", response_class=HTMLResponse, responses={404: documented(404)[404]})
 async def problem_page(code: str) -> Response:
-    """What a code means, and what to do about it."""
+    """The meaning of a problem code, and what to do about it."""
     if code not in REASONS and code not in OTHER_REASONS:
         raise ProblemError("not_found", "there is no such problem code")
     status, problem = problem_document(code, "")
@@ -76,7 +76,7 @@ async def problem_page(code: str) -> Response:
 
 
 def _advice(code: str) -> str:
-    """The line of the denials page for this code."""
+    """The line about this code from the denials page."""
     text = (files("api.http") / "denials.md").read_text(encoding="utf-8")
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]

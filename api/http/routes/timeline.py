@@ -1,4 +1,4 @@
-"""Timelines: every fact, decision, outcome and alert of a customer or an invoice, in order."""
+"""Endpoints of timelines: all facts, decisions, outcomes and alerts of a customer or invoice."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -41,7 +41,7 @@ async def customer_timeline(
     cursor: Cursor = None,
     after: After = None,
 ) -> Response:
-    """What happened to a customer, under every id that was merged into theirs, oldest first."""
+    """The timeline of a customer, including ids merged into theirs, oldest first."""
     place = _place(cursor)
     await log_has_reached(context, after)
     ids = await context.reader.ids_of(customer_id)
@@ -63,7 +63,7 @@ async def invoice_timeline(
     cursor: Cursor = None,
     after: After = None,
 ) -> Response:
-    """What happened to an invoice, whoever owed it, oldest first."""
+    """The timeline of an invoice, under all customers that it ever named, oldest first."""
     place = _place(cursor)
     await log_has_reached(context, after)
     async with context.connections.use() as connection:

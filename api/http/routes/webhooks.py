@@ -1,4 +1,4 @@
-"""What billing and mail providers post: signature first, then facts; nothing is lost (D10)."""
+"""The endpoint for webhooks of billing and mail providers (D10)."""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -32,11 +32,11 @@ _PROBLEMS = {status: text for status, text in _DOCUMENTED.items() if status not 
     },
 )
 async def take_webhook(provider: str, request: Request, context: CurrentContext) -> Response:
-    """A provider's post: 200 for applied, duplicate and irrelevant alike.
+    """Take a provider's webhook: 200 if it was applied, is a duplicate or is irrelevant.
 
-    The provider's signature or Basic credentials stand for a key; without configured credentials
-    there is nothing here (404). A body that cannot be used is kept and alerted on. 503 means that
-    the provider must post it again.
+    The provider's signature or Basic credentials replace an API key; without configured
+    credentials the answer is 404. A body that cannot be used is stored, and an alert is raised.
+    After a 503 the provider must retry.
     """
     headers = {name.lower(): value for name, value in request.headers.items()}
     body = await request.body()

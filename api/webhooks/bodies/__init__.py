@@ -1,1 +1,1 @@
-"""Reading what providers post: strict JSON and XML, records, times, mails and invoices."""
+"""Parsing of webhook bodies: strict JSON and XML, records, times, mails and invoices."""

@@ -1,4 +1,4 @@
-"""Facts about invoices and customers, built the same way for every billing provider."""
+"""Builds facts about invoices and customers, the same for every billing provider."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from api.webhooks.provider import Fact, Rejected, Settings, Translation
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What a billing system says of one invoice at one moment; amounts in minor units.
+    """The state of one invoice in a billing system at one moment; amounts in minor units.
 
     `due` None clears the due date; `issued` None leaves the issue date as it was. Both are instants
     and become days in the billing zone (`Settings.time_zone`), where the customer reads them.
@@ -36,7 +36,7 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Event:
-    """The provider's event that facts come from: its id, the facts' source, the settings."""
+    """The provider's event from which facts are built: its id, the facts' source, the settings."""
 
     id: str
     source: str
@@ -45,7 +45,7 @@ class Event:
     def fact(
         self, kind: str, time: datetime | None, data: Mapping[str, object], part: str = ""
     ) -> Fact:
-        """A fact of this event. `part` tells several facts of one event apart in their ids."""
+        """A fact of this event. `part` makes the ids of several facts of one event distinct."""
         id = checked_text(f"{self.id}:{part}" if part else self.id, "the event's id")
         return Fact(id, self.source, kind, time, dict(data))
 
@@ -56,9 +56,9 @@ class Event:
     def observed(self, snapshot: Snapshot) -> Translation:
         """The snapshot as `invoice.observed`.
 
-        Without a customer id the customer is known by address (design D9); with neither, nobody
-        can be mailed and it is rejected. An address that is none is left out and reported, because
-        the balance beside it still counts.
+        Without a customer id the customer is identified by address (design D9); without both it is
+        rejected, since nobody can be mailed. An invalid address is left out and reported, because
+        the balance is still needed.
         """
         address = snapshot.email if snapshot.email and usable_address(snapshot.email) else None
         rejected: tuple[Rejected, ...] = ()
@@ -137,10 +137,10 @@ class Event:
         return day_in(moment, self.settings.time_zone)
 
     def reminded(self, customer_id: str, invoice_id: str, time: datetime) -> Fact:
-        """A reminder that the provider mailed by itself, as `send.observed`.
+        """A reminder that the provider sent by itself, as `send.observed`.
 
-        The provider knows nothing of our stages, so none is named: the mail counts for the highest
-        stage that was reached by then.
+        The fact names no stage, since the provider does not know our stages: the mail counts for
+        the highest stage reached at that time.
         """
         data = {
             "customer_id": self.own(customer_id),

@@ -103,11 +103,6 @@ def one_line(text: str) -> str:
     return printable[:LONGEST_ID]
 
 
-def bracketed(message_id: str) -> str:
-    """A Message-ID in angle brackets, as mail carries it (RFC 5322)."""
-    return message_id if message_id.startswith("<") else f"<{message_id}>"
-
-
 def merged(translations: Iterable[Translation]) -> Translation:
     """Several translations as one; the first reason for ignoring stands for all."""
     parts = list(translations)

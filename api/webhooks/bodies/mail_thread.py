@@ -1,4 +1,4 @@
-"""Which thread a mail belongs to, by its headers (RFC 5322, section 3.6.4)."""
+"""Finds the thread of a mail by its headers (RFC 5322, section 3.6.4)."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -12,13 +12,13 @@ _MOST_REFERENCES = 100
 
 @dataclass(frozen=True)
 class MailHeaders:
-    """The headers of an inbound mail by lower-case name; of a repeated one the first counts."""
+    """The headers of an inbound mail by lower-case name; the first of a repeated header counts."""
 
     by_name: Mapping[str, str]
 
     @classmethod
     def from_records(cls, records: Iterable[Record], name: str, value: str) -> "MailHeaders":
-        """From a list of objects with the header's name and value under these keys."""
+        """Read a list of objects that have a header's name and value under these keys."""
         by_name: dict[str, str] = {}
         for record in records:
             text = record.members.get(value)
@@ -39,7 +39,7 @@ class MailHeaders:
 
     @property
     def thread_id(self) -> str | None:
-        """The id of the message that began the thread, or the mail's own if it begins one."""
+        """The id of the thread's first message, or the mail's own id if it is the first."""
         return next(iter(self.references), None) or self.message_id
 
     def _ids(self, name: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Points in time as providers write them: Unix seconds, milliseconds, RFC 3339, mail dates."""
+"""Parses times in the formats of providers: Unix seconds, milliseconds, RFC 3339, mail dates."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -16,7 +16,7 @@ _RFC3339 = re.compile(
 
 
 def rfc3339(moment: datetime) -> str:
-    """The moment in UTC as RFC 3339, with fractions of a second only where it has some."""
+    """The time in UTC as RFC 3339, with fractions of a second only if they are not zero."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
@@ -28,8 +28,8 @@ def day_in(moment: datetime, time_zone: str) -> str:
 def from_unix(value: object, where: str, *, per_second: int = 1) -> datetime:
     """A moment from Unix time in whole or fractional seconds, or `per_second` parts of one.
 
-    Raises Unusable for anything but a number, and outside the years 1990 to 2199: a date there is
-    a mistake, and guessing which one could dun somebody wrongly.
+    Raises Unusable for anything but a number, and outside the years 1990 to 2199: such a date is a
+    mistake, and guessing the right one could send a wrong reminder.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Unusable("bad_date", f"{where} is not Unix time")

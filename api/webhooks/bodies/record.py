@@ -1,4 +1,4 @@
-"""A provider's object, read field by field: the right shape, or Unusable with the field's place."""
+"""Reads a provider's object field by field; a wrong type raises Unusable with the field's path."""
 
 import re
 from collections.abc import Mapping
@@ -12,23 +12,23 @@ from ledger.domain.identity import BadAddress, normal_form
 from ledger.domain.money import CURRENCIES, LARGEST_AMOUNT
 
 LONGEST_ID = 255
-"""Longest id the ledger takes, in characters (contract, Rules for every call)."""
+"""The length of the longest valid id, in characters (contract, Rules for every call)."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
 
 
 @dataclass(frozen=True)
 class Record:
-    """A JSON object and where it stands in the body, such as `data.object`."""
+    """A JSON object and its path in the body, such as `data.object`."""
 
     members: Mapping[str, object]
     place: str = ""
 
     def where(self, name: str) -> str:
-        """The place of a member; names come from our code, never from the body."""
+        """The path of a member; names come from our code, never from the body."""
         return f"{self.place}.{name}" if self.place else name
 
     def has(self, name: str) -> bool:
-        """Whether the member is there and not null."""
+        """Whether the member exists and is not null."""
         return self.members.get(name) is not None
 
     def record(self, name: str) -> "Record":
@@ -96,7 +96,7 @@ class Record:
         return value
 
     def amount(self, name: str) -> int:
-        """An amount in whole minor units, 0 to 2**53 - 1. A fraction is refused (design D10)."""
+        """An amount in whole minor units, 0 to 2**53 - 1. A fraction is rejected (design D10)."""
         return checked_amount(self._required(name), self.where(name))
 
     def signed_amount(self, name: str) -> int:
@@ -147,7 +147,7 @@ class Record:
 
 
 def checked_text(value: str, where: str) -> str:
-    """The text, if it is fit to be an id. Raises Unusable."""
+    """The text, if it is a valid id. Raises Unusable."""
     if not value:
         raise Unusable("missing_field", f"{where} is empty")
     if len(value) > LONGEST_ID:
@@ -169,7 +169,7 @@ def checked_amount(value: object, where: str) -> int:
 
 
 def usable_address(value: str) -> bool:
-    """Whether the ledger can mail to this: an address it can bring to its normal form (D9)."""
+    """Whether this is a valid address: one that the ledger can normalise (D9)."""
     try:
         normal_form(value)
     except BadAddress:

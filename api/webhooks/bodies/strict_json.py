@@ -1,4 +1,4 @@
-"""JSON from outside, read strictly: nothing that two readers could understand differently."""
+"""Parses JSON strictly: rejects everything that two parsers could read differently."""
 
 import json
 import math
@@ -8,7 +8,7 @@ from jiter import from_json
 from api.webhooks.bodies.unusable import Unusable
 
 _LONGEST_INTEGER = 30
-"""Digits; far more than any amount, id or time has, and cheap to turn into a number."""
+"""The most digits of a number: more than any amount, id or time has, and cheap to convert."""
 _SHAPES = (
     bytes(
         ord(
@@ -19,14 +19,14 @@ _SHAPES = (
     + b" " * 128
 )
 _LARGE = (b"0" * (_LONGEST_INTEGER + 1), b"0e000", b"0es000")
-"""What a number beyond reason looks like where every digit is a 0, and every sign an s."""
+"""What a number that is out of range contains, in a text translated by _SHAPES."""
 
 
 def read_json(body: bytes | str) -> object:
     """The value of a JSON document in UTF-8.
 
-    Raises Unusable for other encodings, malformed text, a key given twice, numbers beyond reason,
-    NaN and Infinity, and nesting deeper than the reader can follow.
+    Raises Unusable for other encodings, malformed text, repeated keys, numbers out of range, NaN
+    and Infinity, and nesting that is too deep for the parser.
     """
     try:
         given = body.encode() if isinstance(body, str) else body
@@ -36,13 +36,13 @@ def read_json(body: bytes | str) -> object:
                 given, allow_inf_nan=False, cache_mode="keys", catch_duplicate_keys=True
             )
     except ValueError:
-        # The slow reader says why, or takes it: it nests deeper, and knows lone surrogates.
+        # The slow parser reports why, or accepts it: it allows deeper nesting and lone surrogates.
         pass
     return _read_slowly(body)
 
 
 def _read_slowly(body: bytes | str) -> object:
-    """The same for what jiter refuses, or would read as a number that the body does not hold."""
+    """Parse what jiter refuses, or would convert to a number that differs from the text."""
     try:
         text = body.decode("utf-8") if isinstance(body, bytes) else body
     except UnicodeDecodeError:

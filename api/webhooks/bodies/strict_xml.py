@@ -1,4 +1,4 @@
-"""XML from outside, read with a hardened parser and only as deep as a notification goes."""
+"""Parses XML with a hardened parser, and only to the depth that notifications have."""
 
 import re
 from xml.etree import ElementTree
@@ -11,15 +11,15 @@ from api.webhooks.bodies.record import Record
 from api.webhooks.bodies.unusable import Unusable
 
 _PLAIN = b'<?xml version="1.0" encoding="UTF-8"?>'
-"""In UTF-8 a byte below 128 is always that character, so no `<!` can hide from a look at bytes."""
+"""In UTF-8 a byte below 128 is always that character, so searching the bytes finds every `<!`."""
 _INTEGER = re.compile(r"-?[0-9]{1,30}", re.ASCII)
 
 
 def read_xml(body: bytes) -> tuple[str, Record]:
     """The root's name and its content: objects, and their leaves as text, integer or boolean.
 
-    Raises Unusable for what is not XML, for any document type (entities live there) and for an
-    element given twice. Elements deeper than an object's own leaves are left out.
+    Raises Unusable for invalid XML, for any document type (it could declare entities) and for a
+    repeated element. Elements below an object's leaves are left out.
     """
     try:
         root = _root(body)
@@ -33,8 +33,8 @@ def read_xml(body: bytes) -> tuple[str, Record]:
 def _root(body: bytes) -> Element:
     """The root element.
 
-    Without `<!` there is no document type, and so nothing to be hardened against: the hardened
-    parser, which is written in Python, is for all other bodies.
+    Without `<!` there is no document type and therefore no attack by entities: the fast parser is
+    used. The hardened parser, which is written in Python, is used for all other bodies.
     """
     if body.startswith(_PLAIN) and b"<!" not in body:
         return ElementTree.fromstring(body)
@@ -43,7 +43,7 @@ def _root(body: bytes) -> Element:
 
 
 def _members(element: Element, *, deep: bool) -> dict[str, object]:
-    """The children by their names: leaves, and objects of leaves where it may go deeper."""
+    """The children by their names: leaves, and with `deep` also objects of leaves."""
     members: dict[str, object] = {}
     for child in element:
         is_leaf = not len(child)

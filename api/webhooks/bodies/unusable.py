@@ -1,4 +1,4 @@
-"""Where a body stops making sense: one exception inside, one rejection outside."""
+"""The exception for an invalid body, and its conversion to a rejection."""
 
 from collections.abc import Callable
 
@@ -6,10 +6,10 @@ from api.webhooks.provider import Rejected, Translation
 
 
 class Unusable(Exception):
-    """The body, or this part of it, cannot be used.
+    """The body, or a part of it, cannot be used.
 
-    `kind` is one of a few fixed words (alerts go out once per kind); `detail` may name fields by
-    their place, never by their value (design D18).
+    `kind` is one of a few fixed words (one alert is raised per kind); `detail` may have the paths
+    of fields, never their values (design D18).
     """
 
     def __init__(self, kind: str, detail: str) -> None:
@@ -18,10 +18,10 @@ class Unusable(Exception):
 
 
 def rejecting(translate: Callable[[], Translation]) -> Translation:
-    """The translation, or the rejection that stopped it.
+    """The result of `translate`, or a rejection if it raises.
 
-    The last resort is wide on purpose: an error of ours in reading somebody else's body must keep
-    the body and alert, not answer 5xx and have the provider post it for days (contract, Facts).
+    It catches every exception on purpose: a bug in our parsing must store the body and raise an
+    alert. A 5xx would make the provider retry for days (contract, Facts).
     """
     try:
         return translate()

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from api.webhooks.bodies.body_id import id_from_parts
-from api.webhooks.bodies.mail_events import bracketed, delivery, merged, not_delivered
+from api.webhooks.bodies.mail_events import delivery, merged, not_delivered
+from api.webhooks.bodies.mail_ids import provider_message_id
 from api.webhooks.bodies.preferences import UNSUBSCRIBED, preference
 from api.webhooks.bodies.record import Record
 from api.webhooks.bodies.strict_json import read_json_object
@@ -67,7 +68,7 @@ def _translate(body: bytes, settings: Settings) -> Translation:
         left_out = not_delivered("Mailgun left out a mail to somebody who unsubscribed")
         return merged([Translation(facts=(_unsubscribed(event, settings),)), left_out])
     meaning = "complained" if reason == "suppress-complaint" else _DELIVERIES[kind]
-    message_id = bracketed(_message_id(event))
+    message_id = provider_message_id("mailgun", _message_id(event))
     return delivery(
         settings,
         "mailgun",

@@ -1,6 +1,5 @@
 """SendGrid: an ECDSA signature over a list of events, each with an id of its own."""
 
-import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import partial
@@ -11,7 +10,8 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
 from api.webhooks.bodies.body_id import id_from_parts
-from api.webhooks.bodies.mail_events import bracketed, delivery, merged, not_delivered
+from api.webhooks.bodies.mail_events import delivery, merged, not_delivered
+from api.webhooks.bodies.mail_ids import bracketed, provider_message_id
 from api.webhooks.bodies.preferences import UNSUBSCRIBED, of_list, preference
 from api.webhooks.bodies.record import Record
 from api.webhooks.bodies.strict_json import read_json
@@ -24,7 +24,6 @@ _SIGNATURE = "x-twilio-email-event-webhook-signature"
 _TIMESTAMP = "x-twilio-email-event-webhook-timestamp"
 _RETRIES_END = timedelta(hours=48)
 """SendGrid tries for a day and has been seen to repeat events over 29 hours."""
-_SERVER_PART = re.compile(r"\.(?:filter|recvd)", re.ASCII)
 _BAD_ADDRESS = frozenset({"bounced address", "invalid", "spam reporting address"})
 _LEFT = frozenset({"unsubscribed address", "unsubscribed recipient", "user unsubscribed"})
 """Why a mail was dropped: whose address it is has left, and SendGrid mails it nothing more."""
@@ -104,7 +103,7 @@ def _event(members: object, settings: Settings) -> Translation:
         return merged([dropped, Translation(facts=(_preference(event, kind, settings),))])
     if kind not in _DELIVERIES:
         return Translation(ignored="irrelevant_event")
-    provider_message_id = event.optional_text("sg_message_id")
+    sent_id = event.optional_text("sg_message_id")
     message_id = event.optional_text("smtp-id")
     return delivery(
         settings,
@@ -112,7 +111,7 @@ def _event(members: object, settings: Settings) -> Translation:
         _id(event, settings),
         _DELIVERIES[kind],
         event.optional_unix("timestamp"),
-        provider_message_id=provider_message_id and _sent_id(provider_message_id),
+        provider_message_id=sent_id and provider_message_id("sendgrid", sent_id),
         message_id=message_id and bracketed(message_id),
         recipient=event.optional_text("email"),
     )
@@ -139,8 +138,3 @@ def _id(event: Record, settings: Settings) -> str:
     names = ("event", "email", "timestamp", "sg_message_id", "smtp-id", "asm_group_id")
     parts = (event.members.get(name) for name in names)
     return event.optional_text("sg_event_id") or id_from_parts(settings.source, *parts)
-
-
-def _sent_id(sg_message_id: str) -> str:
-    """The `X-Message-Id` that the send call answered: the part before the server's name."""
-    return _SERVER_PART.split(sg_message_id, maxsplit=1)[0] or sg_message_id

@@ -1,1 +1,1 @@
-"""Fetching what a webhook only hints at, from the provider's own API."""
+"""Fetches an object from the provider's API after a webhook that only says that it changed."""

@@ -1,4 +1,4 @@
-"""The providers whose API can be asked for what their webhooks only hint at: one entry each."""
+"""The provider APIs from which changed objects can be fetched: one entry each."""
 
 import base64
 from collections.abc import Callable, Mapping
@@ -11,9 +11,9 @@ from api.webhooks.providers.recurly_fetched import API_PATHS, translate_fetched
 
 @dataclass(frozen=True)
 class ProviderApi:
-    """Where a provider keeps its objects, how a key is shown to it, and what an answer means.
+    """A provider's API: the paths of its objects, its authentication, and its translation.
 
-    `paths` has a path for each kind of object, with a place for its percent-encoded id.
+    `paths` has a path for each kind of object, with a placeholder for its percent-encoded id.
     """
 
     name: str
@@ -25,18 +25,18 @@ class ProviderApi:
 
 @dataclass(frozen=True)
 class ApiAccess:
-    """What `LEDGER_<PROVIDER>_API_URL` and `…_API_KEY` say."""
+    """The settings `LEDGER_<PROVIDER>_API_URL` and `…_API_KEY`."""
 
     url: str
     key: str = field(repr=False)
 
 
 class BadApiSetting(ValueError):
-    """A setting of a provider's API is not valid; the message names it."""
+    """A setting of a provider's API is invalid; the message names it."""
 
 
 def _recurly_headers(key: str) -> dict[str, str]:
-    """The key is the user name, without a password; the version is what recurly_fetched reads."""
+    """The key is the user name, without a password; recurly_fetched parses this API version."""
     token = base64.b64encode(f"{key}:".encode()).decode()
     return {
         "Authorization": f"Basic {token}",
@@ -57,7 +57,7 @@ APIS: dict[str, ProviderApi] = {
 
 
 def address_of(api: ProviderApi, access: ApiAccess, object_kind: str, object_id: str) -> str | None:
-    """Where an object is to be had; None for a kind that the API does not keep."""
+    """The URL of an object; None for a kind that the API does not have."""
     path = api.paths.get(object_kind)
     if path is None:
         return None
@@ -65,7 +65,7 @@ def address_of(api: ProviderApi, access: ApiAccess, object_kind: str, object_id:
 
 
 def read_api_access(env: Mapping[str, str]) -> dict[str, ApiAccess]:
-    """The APIs that may be asked, from the environment. Raises BadApiSetting."""
+    """Read the configured APIs from the environment. Raises BadApiSetting."""
     found: dict[str, ApiAccess] = {}
     for name, api in APIS.items():
         prefix = f"LEDGER_{name.upper()}_API_"

@@ -1,4 +1,4 @@
-"""One GET at a provider's API: bounded in time and size, without following anything."""
+"""One GET request to a provider's API: limited in time and size, without redirects."""
 
 import urllib.error
 import urllib.request
@@ -8,9 +8,9 @@ from http.client import HTTPException
 from ledger.application.clock import stopwatch
 
 _TIMEOUT_SECONDS = 10.0
-"""How long one step (connecting, one read) may take."""
+"""Timeout of one step (connecting, one read), in seconds."""
 _DEADLINE_SECONDS = 30.0
-"""How long all of it may take."""
+"""Timeout of the whole request, in seconds."""
 _LONGEST = 1024 * 1024
 _PIECE = 64 * 1024
 _LONGEST_WAIT_SECONDS = 3600.0
@@ -18,7 +18,7 @@ _REASONS = {401: "key_refused", 403: "key_refused", 404: "not_found", 429: "thro
 
 
 class FetchFailed(Exception):
-    """The object could not be fetched. `reason` is a fixed word; `wait` in seconds, if told."""
+    """The fetch failed. `reason` is a fixed word; `wait` is the server's Retry-After in seconds."""
 
     def __init__(self, reason: str, wait: float | None = None) -> None:
         super().__init__(reason)
@@ -27,14 +27,14 @@ class FetchFailed(Exception):
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: object) -> None:
-        """Follow none: the key is for the configured host alone."""
+        """Follow no redirect: the key must be sent to the configured host only."""
 
 
 _OPENER = urllib.request.build_opener(_NoRedirect)
 
 
 def fetch_object(address: str, headers: dict[str, str]) -> bytes:
-    """The body behind an address; blocks. Raises FetchFailed."""
+    """The body at a URL; blocks. Raises FetchFailed."""
     give_up = stopwatch() + _DEADLINE_SECONDS
     request = urllib.request.Request(address, headers=headers)
     try:

@@ -1,4 +1,4 @@
-"""Fetches what webhooks only hint at, a few at a time, and takes the answers in as facts (D10)."""
+"""Fetches changed objects from provider APIs, a few at a time, and applies them as facts (D10)."""
 
 import asyncio
 import random
@@ -19,14 +19,14 @@ from ledger.store.connections import Connections
 from ledger.store.webhooks.refresh import Claimed, claim, failed, fetched, overdue, waiting
 
 _AT_ONCE = 4
-"""Fetches that run at the same time; Recurly allows far more per minute than that can make."""
+"""How many fetches run concurrently; they stay far below Recurly's rate limit per minute."""
 _POLL_SECONDS = 5.0
 _LOOK_SECONDS = 5.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 2.0, 6 * 3600.0
 
 
 class Refresher:
-    """The background task of one process; several share the work by claims."""
+    """The background task of one process; claims distribute the work among processes."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Refresher:
         intake.on_hint = self._wake.set
 
     async def run(self) -> None:
-        """Fetch what is due, for ever."""
+        """Fetch due objects, for ever."""
         threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="refresh")
         try:
             while True:
@@ -69,7 +69,7 @@ class Refresher:
         return bool(claimed)
 
     async def _fetch(self, threads: ThreadPoolExecutor, work: Claimed) -> None:
-        """Fetch one object and take it in; whatever goes wrong, it is tried again later."""
+        """Fetch one object and apply it; after any error it is retried later."""
         try:
             body = await self._ask(threads, work)
             await self._take_in(work, body)
@@ -105,7 +105,7 @@ class Refresher:
         self._intake.counts.fetches[(work.provider, result)] += 1
 
     async def _look(self) -> None:
-        """Count what waits, and page about the oldest that nobody saw to in time (as D6 does)."""
+        """Count the queued objects, and raise an alert about the oldest overdue one (as in D6)."""
         if self._looked_at is not None and stopwatch() - self._looked_at < _LOOK_SECONDS:
             return
         self._looked_at = stopwatch()
@@ -127,6 +127,6 @@ class Refresher:
 
 
 def _pause(attempts: int) -> float:
-    """Seconds before the next try: doubled each time, and cut by up to half at random."""
+    """Seconds before the next retry: doubled each time, with random jitter of up to half."""
     longest = min(_FIRST_PAUSE * 2.0 ** min(attempts - 1, 20), _LONGEST_PAUSE)
     return longest * random.uniform(0.5, 1.0)

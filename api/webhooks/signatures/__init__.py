@@ -1,1 +1,1 @@
-"""How providers prove who posted: HMAC, Standard Webhooks, SNS, HTTP Basic."""
+"""Verification of webhook senders: HMAC, Standard Webhooks, SNS, HTTP Basic."""

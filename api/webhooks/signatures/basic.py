@@ -9,10 +9,10 @@ from api.webhooks.signatures.strict_base64 import NotBase64, decode_base64
 
 
 def check_basic(headers: Mapping[str, str], credentials: Iterable[str]) -> None:
-    """Raise BadSignature unless `Authorization` carries one of the `user:password` credentials.
+    """Raise BadSignature unless `Authorization` has one of the `user:password` credentials.
 
-    A user name holds no colon, so comparing the whole text is splitting both on the first colon.
-    Digests are compared, so that the time taken does not tell how long the right text is.
+    A user name has no colon, so comparing the whole text equals comparing user and password.
+    Digests are compared, so that the time taken does not reveal the length of the right text.
     """
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme.lower() != "basic":

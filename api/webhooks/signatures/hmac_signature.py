@@ -1,4 +1,4 @@
-"""What every HMAC-signed webhook shares: a fresh timestamp, and comparing in constant time."""
+"""Shared by HMAC-signed webhooks: the timestamp check, and comparison in constant time."""
 
 import hashlib
 import hmac
@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from api.webhooks.provider import BadSignature
 
 TOLERANCE = timedelta(minutes=5)
-"""How far a signature's time may be from ours, both ways, where the provider says five minutes."""
+"""The allowed difference between a signature's time and ours, for providers with five minutes."""
 _DIGITS = re.compile(r"[0-9]{1,16}", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -24,8 +24,8 @@ def check_fresh(
 ) -> None:
     """Raise BadSignature unless the timestamp (digits, Unix time) is close enough to `now`.
 
-    Libraries ask the machine's clock; the ledger goes by its own (design D16, the test clock),
-    so their tolerance is switched off and this is used.
+    Libraries use the machine's clock, but the ledger uses its own (design D16, the test clock), so
+    this check replaces theirs.
     """
     if not _DIGITS.fullmatch(timestamp):
         raise BadSignature("the timestamp is missing or not a number")
@@ -44,8 +44,8 @@ def any_signature_matches(
 ) -> bool:
     """Whether one of the hex signatures is HMAC-SHA256 of the message under one of the secrets.
 
-    Every pair is compared in full, in constant time and as bytes, so that a signature beyond
-    ASCII is simply wrong.
+    Every pair is compared in constant time, as bytes, so that a signature with non-ASCII
+    characters is a wrong one and not an error.
     """
     given = [signature.encode("utf-8", "replace") for signature in signatures]
     matches = False

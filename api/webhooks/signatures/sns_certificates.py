@@ -1,4 +1,4 @@
-"""The certificates that SNS signs with: fetched off the event loop, few, small and kept a while."""
+"""A cache of the certificates that SNS signs with, limited in number, size and time."""
 
 import asyncio
 import urllib.error
@@ -22,7 +22,7 @@ _MOST_WAITING = 32
 
 
 class CertificateNotHere(Exception):
-    """The certificate was not fetched yet; `address` has been checked to be one of SNS."""
+    """The certificate is not cached yet; `address` was checked to be a URL of SNS."""
 
     def __init__(self, address: str) -> None:
         super().__init__("the certificate is not here yet")
@@ -30,7 +30,7 @@ class CertificateNotHere(Exception):
 
 
 class CertificateUnreachable(Exception):
-    """Nobody can say now whether the signature is right: AWS cannot be reached."""
+    """The signature cannot be checked now: AWS cannot be reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class _Kept:
 
 
 class SnsCertificates:
-    """A bounded cache. What AWS refuses is remembered for a minute, what it gives for a day."""
+    """A bounded cache: certificates are cached for a day, refusals by AWS for a minute."""
 
     def __init__(self, fetch: Callable[[str], bytes] | None = None) -> None:
         self._fetch = fetch or fetch_certificate
@@ -49,7 +49,7 @@ class SnsCertificates:
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="sns-certificate")
 
     def get(self, address: str) -> bytes:
-        """The certificate behind an address. Raises CertificateNotHere, or BadSignature."""
+        """The cached certificate of a URL. Raises CertificateNotHere, or BadSignature."""
         kept = self._kept.get(address)
         if kept is None or kept.until <= stopwatch():
             raise CertificateNotHere(address)
@@ -58,7 +58,7 @@ class SnsCertificates:
         return kept.certificate
 
     async def fetch(self, address: str) -> None:
-        """Fetch it, once for all who wait. Raises CertificateUnreachable."""
+        """Fetch a certificate, once for all waiting callers. Raises CertificateUnreachable."""
         task = self._fetching.get(address)
         if task is None:
             if len(self._fetching) >= _MOST_WAITING:
@@ -72,7 +72,7 @@ class SnsCertificates:
             raise CertificateUnreachable from None
 
     def close(self) -> None:
-        """Start no further fetch."""
+        """Stop: start no further fetch."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _keep(self, address: str) -> None:
@@ -89,17 +89,17 @@ class SnsCertificates:
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: object) -> None:
-        """Follow none: only the checked host may give a certificate."""
+        """Follow no redirect: only the checked host may provide a certificate."""
 
 
 _OPENER = urllib.request.build_opener(_NoRedirect)
 
 
 def fetch_certificate(address: str) -> bytes:
-    """The bytes behind an address that was checked before; blocks for up to some seconds.
+    """The bytes at a URL that was checked before; blocks for up to some seconds.
 
-    Raises BadSignature where AWS says that there is no such certificate, and
-    CertificateUnreachable where it cannot be asked.
+    Raises BadSignature if AWS has no such certificate, and CertificateUnreachable if AWS does not
+    answer.
     """
     try:
         with _OPENER.open(address, timeout=_TIMEOUT_SECONDS) as answer:

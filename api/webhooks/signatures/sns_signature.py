@@ -1,4 +1,4 @@
-"""Amazon SNS: the canonical string, the certificate's address, and the RSA signature over it."""
+"""Verifies Amazon SNS messages: canonical string, certificate URL, RSA signature."""
 
 import re
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from api.webhooks.signatures.strict_base64 import NotBase64, decode_base64
 
 _HOST = re.compile(r"sns\.[a-z0-9-]{4,32}\.amazonaws\.com(\.cn)?", re.ASCII)
 _PAST = timedelta(hours=2)
-"""SNS gives up on an HTTPS endpoint after an hour at most."""
+"""SNS retries an HTTPS endpoint for at most an hour."""
 _FUTURE = timedelta(minutes=5)
 _CONFIRMATION = tuple("Message MessageId SubscribeURL Timestamp Token TopicArn Type".split())
 _SIGNED = {
@@ -36,7 +36,7 @@ def check_sns_signature(
 ) -> None:
     """Raise BadSignature unless AWS signed this message of one of our topics within two hours.
 
-    Anybody can have SNS sign something, so the topic must be one of ours.
+    Anyone can make SNS sign a message of their own topic, so the topic must be one of ours.
     https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
     """
     try:
@@ -57,7 +57,7 @@ def check_sns_signature(
 
 
 def is_sns_certificate(address: str) -> bool:
-    """Whether this is where SNS keeps its certificates: https, its own host, a .pem file."""
+    """Whether this is a certificate URL of SNS: https, a host of SNS, a .pem file."""
     try:
         parts = urlsplit(address)
     except ValueError:

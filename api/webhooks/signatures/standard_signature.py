@@ -1,4 +1,4 @@
-"""Standard Webhooks (https://www.standardwebhooks.com), which Svix and Resend sign with."""
+"""Verifies Standard Webhooks (https://www.standardwebhooks.com), used by Svix and Resend."""
 
 import binascii
 import hmac
@@ -16,8 +16,9 @@ def check_standard_signature(
 ) -> None:
     """Raise BadSignature unless a `v1` signature matches under one of the secrets.
 
-    The library's `verify` asks the machine's clock, so it only signs here; its answer is compared
-    in constant time with every signature given. Header names begin with `svix-` or `webhook-`.
+    The library's `verify` uses the machine's clock, so only its `sign` is used; the result is
+    compared in constant time with every given signature. Header names begin with `svix-` or
+    `webhook-`.
     """
     brand = "svix" if "svix-id" in headers else "webhook"
     id, timestamp, given = (
@@ -37,7 +38,7 @@ def check_standard_signature(
 
 
 def _sign(secret: str, id: str, timestamp: str, body: bytes) -> bytes | None:
-    """`v1,` and the signature; None for a body that is not UTF-8 or a secret that is not base64."""
+    """The signature with `v1,`; None if the body is not UTF-8 or the secret is not base64."""
     at = datetime.fromtimestamp(int(timestamp), UTC)
     try:
         return Webhook(secret).sign(id, at, body.decode("utf-8")).encode()

@@ -1,14 +1,14 @@
-"""Base64 with exactly one spelling of each value (RFC 4648, section 3.5)."""
+"""Decodes canonical base64: exactly one encoding of each value (RFC 4648, section 3.5)."""
 
 import base64
 
 
 class NotBase64(ValueError):
-    """The text has another alphabet, wrong padding, or loose bits at its end."""
+    """The text has another alphabet, wrong padding, or unused bits that are not zero."""
 
 
 def decode_base64(text: str) -> bytes:
-    """The bytes. Raises NotBase64."""
+    """The decoded bytes. Raises NotBase64."""
     try:
         decoded = base64.b64decode(text.encode("ascii"), validate=True)
     except ValueError:

@@ -1,4 +1,4 @@
--- What a team would write by hand: a row per customer to lock, and a row per send.
+-- The comparison with hand-written code: one row per customer to lock, and one row per send.
 CREATE TABLE customers (customer_id bigint PRIMARY KEY);
 INSERT INTO customers SELECT n FROM generate_series(1, 100000) AS n;
 CREATE TABLE sends (

@@ -34,7 +34,6 @@ class AddressHoldToldType(FactType[AddressHoldTold]):
 
     def load(self, walk: Walk, data: AddressHoldTold) -> None:
         """The address, and whose it is."""
-        walk.mailbox(data.address.fingerprint)
         walk.owner_of(data.address)
 
     def apply(self, world: World, fact: Fact, data: AddressHoldTold) -> Outcome:

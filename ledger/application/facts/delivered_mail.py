@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 
 from ledger.application.effects import Alert, NameClaim, Outcome
 from ledger.application.facts.suppression import hold_address
@@ -59,13 +58,11 @@ def apply_deliveries(
     permit: Permit,
     words: Iterable[Word],
     provider_message_id: str | None,
-    at: datetime | None = None,
 ) -> None:
     """The mail of a permit was handed over after all; a bounce or complaint holds its address.
 
     A word that names a recipient has held that address when it came; here it may mark the mail.
     What was done before is not done again: the same news in any order leads to the same state.
-    `at` is when the provider saw it (UTC; default: now).
     """
     told = sorted(words)
     events = sorted({word.event for word in told})
@@ -79,7 +76,7 @@ def apply_deliveries(
         mark_bounced(world, outcome, permit)
     for word in told:
         if word.event in HOLDING and not word.recipient and permit.address is not None:
-            hold_recipient(world, outcome, permit.address, word.event, permit, at)
+            hold_recipient(world, outcome, permit.address, word.event, permit)
 
 
 def hold_recipient(
@@ -88,15 +85,17 @@ def hold_recipient(
     fingerprint: str,
     event: str,
     permit: Permit | None,
-    at: datetime | None = None,
 ) -> None:
-    """Hold an address: a provider says that mail to it bounced or that its owner complained."""
+    """Hold an address: a provider says that mail to it bounced or that its owner complained.
+
+    Dated by its arrival: providers date such events by the mail, and no release before may lift it.
+    """
     customer = world.customer(permit.customer_id) if permit is not None else None
     hold_address(
         world,
         outcome,
         fingerprint,
-        Hold(event, True, at or world.now),
+        Hold(event, True, world.now),
         customer_id=customer.customer_id if customer else world.name("address", fingerprint),
         permit_id=permit.permit_id if permit is not None else None,
     )

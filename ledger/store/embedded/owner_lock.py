@@ -1,4 +1,4 @@
-"""The lock that one process holds on a data folder for as long as it lives (D17)."""
+"""The lock that a process holds on its data folder until it ends (D17)."""
 
 import fcntl
 import os
@@ -13,8 +13,8 @@ _held: set[int] = set()
 
 
 def _let_go_in_child() -> None:
-    # A flock belongs to the open file, which fork() shares: a worker that kept its copy would
-    # keep the folder locked after its parent was killed.
+    # A flock belongs to the open file, which fork() shares: a worker that kept its copy open
+    # would keep the folder locked after its parent was killed.
     while _held:
         os.close(_held.pop())
 
@@ -23,11 +23,11 @@ os.register_at_fork(after_in_child=_let_go_in_child)
 
 
 class OwnerLock:
-    """An exclusive flock on a file that also tells the owner's process id.
+    """An exclusive flock on a file that contains the owner's process id.
 
-    The kernel frees it however the owner ends, kill -9 included. Neither children made by exec
-    (PostgreSQL) nor forked ones inherit it. The file stays: removing it would let two owners
-    hold locks on two files of one name.
+    The kernel releases it when the owner ends, also by kill -9. Neither children started by exec
+    (PostgreSQL) nor forked ones inherit it. The file is never removed: otherwise two owners could
+    hold locks on two files of the same name.
     """
 
     def __init__(self, path: Path) -> None:
@@ -41,16 +41,16 @@ class OwnerLock:
         return self._owner == os.getpid()
 
     def acquire(self) -> None:
-        """Takes the lock at once or not at all.
+        """Takes the lock without waiting.
 
-        Raises EmbeddedPostgresError where another owner has it, OSError where the file cannot be
-        opened.
+        Raises EmbeddedPostgresError where another process holds it, OSError where the file cannot
+        be opened.
         """
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            # An owner of this very moment has not yet written its name over its predecessor's.
+            # A new owner may not have written its process id over its predecessor's yet.
             wait_until(lambda: _lives(_name(descriptor)), _NAMING_SECONDS)
             owner = _name(descriptor) or "unknown"
             os.close(descriptor)
@@ -64,7 +64,7 @@ class OwnerLock:
         self._descriptor, self._owner = descriptor, os.getpid()
 
     def release(self) -> None:
-        """Gives the lock up; does nothing where this process does not hold it."""
+        """Releases the lock; does nothing where this process does not hold it."""
         if self.held:
             _held.discard(self._descriptor)
             os.close(self._descriptor)

@@ -1,4 +1,4 @@
-"""Which processes serve a data folder: named by postmaster.pid, proved by the kernel, ended."""
+"""Finds and ends the processes that serve a data folder, by postmaster.pid checked with /proc."""
 
 import os
 import signal
@@ -10,10 +10,10 @@ from pathlib import Path
 from ledger.store.embedded.error import EmbeddedPostgresError
 
 FAST_STOP_SECONDS = 30.0
-"""How long a fast shutdown (open transactions roll back, a checkpoint is written) may take."""
+"""Timeout of a fast shutdown (open transactions roll back, a checkpoint is written)."""
 
 IMMEDIATE_STOP_SECONDS = 10.0
-"""How long an immediate shutdown may take; PostgreSQL itself kills its children after 5 s."""
+"""Timeout of an immediate shutdown; PostgreSQL itself kills its children after 5 s."""
 
 _STATE_LINE = 7
 
@@ -22,8 +22,8 @@ _STATE_LINE = 7
 class Postmaster:
     """The live parent process of a PostgreSQL server.
 
-    `state` is PostgreSQL's own word in postmaster.pid: starting, ready, stopping; empty while it
-    has not said any yet.
+    `state` is the status that PostgreSQL writes to postmaster.pid: starting, ready, stopping;
+    empty until it has written one.
     """
 
     pid: int
@@ -31,14 +31,14 @@ class Postmaster:
 
 
 def find_postmaster(pgdata: Path) -> Postmaster | None:
-    """The live postmaster of this very data folder, or None.
+    """The live postmaster of this data folder, or None.
 
-    The number in postmaster.pid alone proves nothing: after a kill -9 the file stays, and the
-    number may by now be another program's.
+    The process id in postmaster.pid is not enough: after a kill -9 the file stays, and another
+    program may have that process id now.
     """
     try:
         lines = (pgdata / "postmaster.pid").read_text(encoding="utf-8").splitlines()
-        # A single-user server, which a person may be using for a repair, writes its id negated.
+        # A single-user server, which someone may run for a repair, writes its id as a negative.
         pid = abs(int(lines[0]))
     except (FileNotFoundError, IndexError, ValueError):
         return None
@@ -47,10 +47,10 @@ def find_postmaster(pgdata: Path) -> Postmaster | None:
 
 
 def serves(pid: int, pgdata: Path) -> bool:
-    """True where the process is a live PostgreSQL one that works in the data folder.
+    """True where the process is a live PostgreSQL process that works in the data folder.
 
-    Every process of a server has the data folder as its working directory; the kernel tells it
-    by inode, so neither the folder's name nor the process's words count. A zombie has none.
+    Every process of a server has the data folder as its working directory. Inodes are compared,
+    not names, so a renamed folder or process title does not matter. A zombie has no directory.
     """
     try:
         working_in = os.stat(f"/proc/{pid}/cwd")
@@ -61,9 +61,9 @@ def serves(pid: int, pgdata: Path) -> bool:
 
 
 def shut_down(pgdata: Path, pid: int) -> None:
-    """Ends a server: fast, and immediately where that takes longer than FAST_STOP_SECONDS.
+    """Ends a server by a fast shutdown, or an immediate one if that exceeds FAST_STOP_SECONDS.
 
-    Both keep every committed transaction. Raises EmbeddedPostgresError where it outlives both.
+    Both keep every committed transaction. Raises EmbeddedPostgresError where the server survives.
     """
     for how, seconds in (
         (signal.SIGINT, FAST_STOP_SECONDS),
@@ -81,8 +81,8 @@ def shut_down(pgdata: Path, pid: int) -> None:
 def end_leftovers(pgdata: Path) -> None:
     """Ends server processes that outlived a killed postmaster.
 
-    Most leave by themselves at once; one that is busy with a long query does not notice, and
-    PostgreSQL rightly refuses to start beside it. Raises EmbeddedPostgresError where one stays.
+    Most end by themselves at once. One that runs a long query does not, and PostgreSQL refuses to
+    start while it lives. Raises EmbeddedPostgresError where one does not end.
     """
 
     def leftovers() -> list[int]:
@@ -101,7 +101,7 @@ def end_leftovers(pgdata: Path) -> None:
 
 
 def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
-    """Looks every 10 ms whether the condition holds; False where it did not in that time."""
+    """Polls the condition every 10 ms; False where it did not become true in that time."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() >= deadline:

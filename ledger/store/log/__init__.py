@@ -1,1 +1,1 @@
-"""The log: loaded, hashed and written by one writer, in batches."""
+"""The log of events: one writer loads, hashes and appends it in batches."""

@@ -1,4 +1,4 @@
-"""A batch as the JSON arguments of the writer's function (design D4)."""
+"""Encodes a batch as the JSON arguments of the SQL function `append_batch` (design D4)."""
 
 import base64
 import hashlib
@@ -16,14 +16,14 @@ from ledger.store.log.transcoding import SNAPSHOT_TOPICS, write_json, write_snap
 
 
 def name_hash(name: Name) -> bytes:
-    """The digest under which an outside name is kept; its kind is a column of its own."""
+    """The digest by which an outside name is stored; its kind is a separate column."""
     return hashlib.sha256(name[1].encode()).digest()
 
 
 def encode_batch(batch: Batch, before: bytes) -> tuple[tuple[bytes | None, ...], bytes]:
-    """The JSON arguments of `append_batch` for what was not sent yet, and its last event's hash.
+    """The JSON arguments of `append_batch` for the unsent part of a batch, and the last hash.
 
-    `before` is the hash of the last event before them.
+    `before` is the hash of the last event before that part.
     """
     permits = {each.permit_id: (each, write_json(each)) for each in batch.permits.values()}
     events, last = _events(batch, before, permits)
@@ -41,7 +41,7 @@ def _text(content: Any) -> bytes | None:
 
 
 def _rest(batch: Batch) -> dict[str, Any]:
-    """What few batches have."""
+    """The fields that few batches have."""
     content: dict[str, Any] = {}
     _names(batch, content)
     if batch.bindings:
@@ -91,7 +91,7 @@ def event_row(
     state: bytes,
     recorded_at: datetime,
 ) -> tuple[dict[str, Any], bytes]:
-    """One event as `append_batch` takes it, chained to the hash before it, and its own hash."""
+    """One event as `append_batch` expects it, and its hash; `before` is the previous hash."""
     hash_ = event_hash(
         before, position, originator_id, originator_version, topic, state, recorded_at
     )

@@ -1,7 +1,7 @@
-"""Prepared statements of one connection, several of them in one round trip (libpq's pipeline mode).
+"""Runs several prepared statements in one round trip, by libpq's pipeline mode.
 
-psycopg's own cursors and pipelines do the same and more around it, on the way of every permit
-(ADR 0002). This stands on the same connection, by `psycopg.pq`.
+psycopg's cursors and pipelines do this too, with overhead that every permit would pay (ADR 0002).
+This module calls `psycopg.pq` on the same connection instead.
 """
 
 import asyncio
@@ -17,11 +17,11 @@ _YES = (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK)
 
 
 class Exchange:
-    """Sends statements without waiting, and takes their answers later; one exchange at a time.
+    """Sends statements without waiting and reads their results later; one exchange at a time.
 
-    Between two exchanges the connection may be used as any other, but for a ROLLBACK by psycopg,
-    which would have it forget all prepared statements. `texts` are the statements by the names
-    that they are prepared under: with the first exchange, in the same round trip.
+    Between two exchanges the connection may be used normally, except for a ROLLBACK by psycopg,
+    which would deallocate all prepared statements. `texts` has the text of each statement by its
+    name; the first exchange prepares them all in its own round trip.
     """
 
     def __init__(self, connection: AsyncConnection[Any], texts: Mapping[bytes, bytes]) -> None:
@@ -34,13 +34,14 @@ class Exchange:
 
     @property
     def under_way(self) -> bool:
-        """Was something sent whose answers were not taken yet?"""
+        """True where statements were sent and their results have not been read."""
         return self._expected > 0
 
     def send(self, *calls: tuple[bytes, Sequence[bytes | None]]) -> None:
-        """Send these statements with their arguments (text format), as far as the socket takes it.
+        """Send these statements with their arguments (text format); `sent` waits for the rest.
 
-        Where one fails, those after it are not executed. Raises psycopg.Error.
+        Does not block: a full socket buffer leaves bytes unsent. If one statement fails, those
+        after it are not executed. Raises psycopg.Error.
         """
         if self._expected:
             raise psycopg.InternalError("an exchange is already under way")
@@ -57,20 +58,20 @@ class Exchange:
         self._unsent = bool(pgconn.flush())
 
     async def sent(self) -> None:
-        """Wait until all of it was sent. Raises psycopg.Error."""
+        """Wait until every byte has been sent. Raises psycopg.Error."""
         while self._unsent:
             await self._ready()
             self._pgconn.consume_input()
             self._unsent = bool(self._pgconn.flush())
 
     async def answers(self) -> list[PGresult]:
-        """The results of what was sent, in order. Raises psycopg.Error for the first that failed.
+        """The results of the statements, in order. Raises psycopg.Error for the first failure.
 
-        Who gives up waiting must close the connection.
+        A caller that stops waiting (timeout, cancellation) must close the connection.
         """
         results: list[PGresult] = []
         failed: psycopg.Error | None = None
-        # They may be there already: then nothing else gets a turn.
+        # The results may have arrived already: then this task need not yield to the event loop.
         self._pgconn.consume_input()
         while True:
             result = self._next_result()
@@ -92,7 +93,7 @@ class Exchange:
             expected -= len(self._texts)
             del results[: len(self._texts)]
         if failed is not None and not self._prepared:
-            # Some of the statements are known and some are not: only another connection helps.
+            # Some statements are prepared and some are not: only a new connection helps.
             raise psycopg.OperationalError(str(failed)) from failed
         if failed is not None:
             raise failed
@@ -101,21 +102,21 @@ class Exchange:
         return results
 
     def _next_result(self) -> PGresult | None:
-        """The next result that is there, None where the server has to be waited for."""
+        """The next result that has arrived, None where the server has not sent it yet."""
         pgconn = self._pgconn
         nothing = 0
         while not pgconn.is_busy():
             result = pgconn.get_result()
             if result is not None:
                 return result
-            # One stands between any two statements.
+            # libpq returns one None between two statements.
             nothing += 1
             if nothing > 1 or pgconn.status == ConnStatus.BAD:
                 raise psycopg.OperationalError("the connection was lost")
         return None
 
     async def _ready(self) -> None:
-        """Wait until the server said something, or takes more where not all was sent."""
+        """Wait until the socket is readable, or writable where bytes are unsent."""
         loop = asyncio.get_running_loop()
         ready = loop.create_future()
 
@@ -142,6 +143,6 @@ def _error(result: PGresult) -> psycopg.Error:
     except KeyError:
         kind = psycopg.OperationalError
     if kind is psycopg.errors.InvalidSqlStatementName:
-        # Somebody had the connection forget its statements: only another one helps.
+        # The connection's prepared statements were deallocated: only a new connection helps.
         kind = psycopg.OperationalError
     return kind(result.get_error_message())

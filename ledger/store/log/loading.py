@@ -1,4 +1,4 @@
-"""Loads what a batch of decisions needs, in one statement: aggregates and look-ups."""
+"""Loads the aggregates and look-ups that a batch of decisions needs, in one statement."""
 
 import base64
 from collections.abc import Iterable
@@ -17,11 +17,11 @@ from ledger.store.log.transcoding import SNAPSHOT_TOPICS, read_as, read_event, r
 from ledger.store.statements import statement
 
 Names: TypeAlias = dict[tuple[str, str], Name]
-"""The names that were asked for, by their kind and the digest that the answer has."""
+"""The requested outside names, by their kind and the digest that the result has."""
 
 
 async def load_need(connection: AsyncConnection[Any], need: Need) -> Loaded:
-    """Load what is needed in one statement. Raises psycopg.Error."""
+    """Load everything in `need` in one statement. Raises psycopg.Error."""
     arguments, names = load_arguments(need)
     cursor = AsyncRawCursor(connection)
     texts = [argument.decode() for argument in arguments]
@@ -32,7 +32,7 @@ async def load_need(connection: AsyncConnection[Any], need: Need) -> Loaded:
 
 
 def load_arguments(need: Need) -> tuple[tuple[bytes, ...], Names]:
-    """The arguments of `load.sql` as texts of PostgreSQL, and how its answer names the names."""
+    """The arguments of `load.sql` in PostgreSQL's text format, and the names by their digests."""
     kinds, digests = [], []
     names: Names = {}
     for name in need.names:
@@ -58,13 +58,13 @@ _BYTEA = "\\x{}".format
 
 
 def _array(texts: Iterable[str]) -> bytes:
-    """An array as PostgreSQL reads it (its manual, Array Input and Output Syntax)."""
+    """An array in PostgreSQL's text format (its manual, Array Input and Output Syntax)."""
     escaped = [text.replace("\\", "\\\\").replace('"', '\\"') for text in texts]
     return ('{"' + '","'.join(escaped) + '"}').encode() if escaped else b"{}"
 
 
 def read_loaded(text: str | bytes, names: Names) -> Loaded:
-    """The answer of `load.sql`."""
+    """Decode the result of `load.sql`."""
     found = orjson.loads(text)
     loaded = Loaded(now=datetime.fromisoformat(found["now"]), position=found["position"] or 0)
     for id_text, version, topic, state in found["snapshots"] or ():

@@ -1,4 +1,4 @@
-"""Reads aggregates and permits from the log without the writer lock: as of the latest commit."""
+"""Reads aggregates and permits from the log without the writer lock, as of the last commit."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,20 +23,20 @@ from ledger.store.statements import statement
 
 @dataclass(frozen=True, slots=True)
 class PermitRow:
-    """A permit as it is listed."""
+    """A permit as a list shows it."""
 
     permit: Permit
     send_by: datetime
 
 
 class LedgerReader:
-    """Point reads of the write side: consistent, and up to date as of their arrival."""
+    """Reads of single objects of the write side: consistent, and never older than the call."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
     async def now(self) -> datetime:
-        """The ledger's time (UTC): the database's, or that of the test clock."""
+        """The ledger's time (UTC): the database's clock or the test clock."""
         async with self._connections.use() as connection:
             row = await (await connection.execute(statement("ledger", "now"))).fetchone()
         assert row is not None
@@ -44,12 +44,12 @@ class LedgerReader:
         return now
 
     async def load(self, need: Need) -> Loaded:
-        """Everything that is needed, in one statement and so of one moment."""
+        """Load everything in `need` in one statement, and therefore from one snapshot."""
         async with self._connections.use() as connection:
             return await load_need(connection, need)
 
     async def aggregate(self, kind: str, external_id: str) -> tuple[Any, Loaded]:
-        """One aggregate, or None, beside what was loaded with it."""
+        """One aggregate, or None, and everything that was loaded with it."""
         id_ = aggregate_id(kind, external_id)
         found = await self.load(Need(aggregates={id_}))
         return found.aggregates.get(id_), found
@@ -64,21 +64,21 @@ class LedgerReader:
         raise RuntimeError(f"customer {customer_id} is merged in a circle")
 
     async def ids_of(self, customer_id: str) -> tuple[str, ...] | None:
-        """The id that answers for a customer now, and those merged into it; None: not known."""
+        """The customer's current id, then the ids merged into it; None if unknown."""
         customer, _ = await self.customer(customer_id)
         if customer is None:
             return None
         return (customer.customer_id, *sorted(customer.absorbed))
 
     async def every_id_of(self, customer_ids: Iterable[str]) -> tuple[str, ...]:
-        """These customers' ids, and every other id of theirs, each once."""
+        """All ids of these customers, merged ones included, each once."""
         ids: dict[str, None] = {}
         for customer_id in customer_ids:
             ids |= dict.fromkeys((customer_id, *(await self.ids_of(customer_id) or ())))
         return tuple(ids)
 
     async def invoices_of(self, customer: Customer) -> list[Invoice]:
-        """The invoices that belong to the customer now, merged ids included."""
+        """The invoices that belong to the customer now, those of merged ids included."""
         ids = {customer.customer_id, *customer.absorbed}
         owned = await self.load(Need(owners=set(ids)))
         names = {name for names in owned.owned.values() for name in names}
@@ -101,7 +101,7 @@ class LedgerReader:
         return (await self.load(Need(fingerprints=fingerprints))).contacts
 
     async def addresses(self, fingerprints: Iterable[str]) -> list[str]:
-        """The addresses of these fingerprints, as they were given, in this order."""
+        """The addresses with these fingerprints, as senders wrote them, in the same order."""
         wanted = list(fingerprints)
         if not wanted:
             return []
@@ -109,7 +109,7 @@ class LedgerReader:
         return [found.contacts[f] for f in wanted if f in found.contacts]
 
     async def permit(self, permit_id: str) -> tuple[Permit, dict[str, Any], str | None] | None:
-        """A permit, the body of the answer that granted it, and its address."""
+        """A permit, the body of the response that granted it, and its address."""
         found = await self.load(Need(permits={permit_id}, answers={permit_id}))
         permit = found.permits.get(permit_id)
         if permit is None:
@@ -122,7 +122,7 @@ class LedgerReader:
     async def permits(
         self, state: str | None, limit: int, after: tuple[str, datetime | None]
     ) -> list[PermitRow]:
-        """Permits by id; unsettled states oldest first, by the end of their life."""
+        """Permits ordered by id; those in an unsettled state ordered by expiry, oldest first."""
         unsettled = state in ("granted", "redeemed", "unknown")
         name = "unsettled" if unsettled else "list"
         values: dict[str, Any] = {"state": state, "limit": limit, "after": UUID(after[0])}

@@ -1,7 +1,7 @@
-"""The library's recorder on our log, for tools and tests: the same lock, positions, times, hashes.
+"""The eventsourcing recorder for our log: uses the same lock, positions, times and hashes.
 
-It writes events and none of the look-ups that go with them (names, permits, decisions), so what
-the ledger itself writes goes through the engine (design D3, D4).
+For tools and tests. It writes only events, not the look-ups that belong to them (names, permits,
+decisions); the ledger itself writes through the engine (design D3, D4).
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,9 +40,9 @@ _PAGE = 500
 class LedgerRecorder(ApplicationRecorder):
     """Implements ApplicationRecorder; may be used from several threads at once.
 
-    Opens nothing before its first use. Errors are the library's: IntegrityError for a version
-    that is taken, DataError for a state that is no JSON, OperationalError where the database
-    does not answer or the writer lock is not free in time.
+    Opens no connection before its first use. Errors are the library's: IntegrityError for a
+    version that exists already, DataError for a state that is not JSON, OperationalError where the
+    database does not answer or the writer lock does not become free in time.
     """
 
     def __init__(self, conninfo: str, *, poll_seconds: float = 0.1) -> None:
@@ -64,9 +64,9 @@ class LedgerRecorder(ApplicationRecorder):
         self._poll_seconds = poll_seconds
 
     def insert_events(self, stored_events: Sequence[StoredEvent], **kwargs: Any) -> Sequence[int]:
-        """Append events in one transaction under the writer lock; answers their positions.
+        """Append events in one transaction under the writer lock; returns their positions.
 
-        `kwargs` are the library's for other recorders and mean nothing here.
+        `kwargs` exist for other recorders of the library and are ignored.
         """
         if not stored_events:
             return []
@@ -115,7 +115,7 @@ class LedgerRecorder(ApplicationRecorder):
         *,
         inclusive_of_start: bool = True,
     ) -> Sequence[Notification]:
-        """Events by position: from `start` (itself included unless told otherwise) to `stop`."""
+        """Events ordered by position, from `start` (included by default) to `stop`."""
         after = 0 if start is None else start - int(inclusive_of_start)
         wanted = {"after": after, "stop": stop, "topics": list(topics) or None, "limit": limit}
         with self._connection() as connection:
@@ -135,11 +135,11 @@ class LedgerRecorder(ApplicationRecorder):
     def subscribe(
         self, gt: int | None = None, topics: Sequence[str] = ()
     ) -> Subscription[ApplicationRecorder]:
-        """Events after position `gt` as they come: an endless iterator, to be used in a `with`."""
+        """Events after position `gt`, also future ones: an endless iterator for use in a `with`."""
         return PollingSubscription(self, gt, topics, self._poll_seconds)
 
     def close(self) -> None:
-        """Close the connections, for good."""
+        """Close the connections; the recorder cannot be used afterwards."""
         self._pool.close()
 
     @contextmanager
@@ -154,7 +154,7 @@ class LedgerRecorder(ApplicationRecorder):
 
 
 class PollingSubscription(Subscription[ApplicationRecorder]):
-    """Looks for new events every `seconds`; no NOTIFY, so that writers pay nothing for it (D3)."""
+    """Polls for new events every `seconds`; NOTIFY would slow the writer down (D3)."""
 
     def __init__(
         self, recorder: LedgerRecorder, gt: int | None, topics: Sequence[str], seconds: float
@@ -179,9 +179,10 @@ class PollingSubscription(Subscription[ApplicationRecorder]):
         raise StopIteration
 
     def _turn(self) -> bool:
-        """Read the next page; False where there is nothing new.
+        """Read the next page; False where there are no new events.
 
-        Bounded by the head read before, so that topics that never come are not searched again.
+        The page ends at the head of the log, read before it, so that the next turn does not scan
+        again for topics that did not occur.
         """
         head = self._recorder.max_notification_id()
         last = self._last_notification_id or 0

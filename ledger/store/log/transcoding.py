@@ -1,8 +1,8 @@
-"""Turns events, permits and snapshots into JSON and back, by the types that their classes declare.
+"""Encodes events, permits and snapshots as JSON, and decodes them by their declared field types.
 
-orjson writes dataclasses, enums, dates and times by itself; reading needs the declared types. The
-library's JSON transcoder wraps every such value in a tagged object, which SQL cannot read, and
-costs more on the way of a permit (ADR 0002).
+orjson encodes dataclasses, enums, dates and times itself; decoding needs the declared types. The
+library's JSON transcoder wraps every such value in a tagged object, which is hard to query in SQL,
+and it is slower for every permit (ADR 0002).
 """
 
 import dataclasses
@@ -38,43 +38,46 @@ AGGREGATES: tuple[type[Aggregate], ...] = (
     Job,
     Control,
 )
+_STATE_VERSIONS: tuple[tuple[Any, int], ...] = (
+    (Invoice, 3),
+    (Customer, 2),
+    (Mailbox, 1),
+    (Thread, 1),
+)
 SNAPSHOT_TOPICS: dict[str, Any] = {
-    f"{Invoice.TOPIC}#2": Invoice,
-    f"{Customer.TOPIC}#2": Customer,
-    f"{Mailbox.TOPIC}#1": Mailbox,
-    f"{Thread.TOPIC}#1": Thread,
+    f"{kind.TOPIC}#{number}": kind for kind, number in _STATE_VERSIONS
 }
-"""Topics of snapshots; raise the number when a STATE changes, and older ones are passed over."""
+"""Topics of snapshots. Increase the number when a STATE changes: older snapshots are ignored."""
 _OPTIONS = orjson.OPT_UTC_Z
 _NOTHING: Mapping[str, tuple[Permit, bytes]] = {}
 _NOT_STATE = frozenset({"originator_id", "originator_version"})
 
 
 def write_json(value: Any) -> bytes:
-    """A value of the domain as JSON bytes."""
+    """Encode a value of the domain as JSON bytes."""
     return orjson.dumps(value, option=_OPTIONS)
 
 
 class OrjsonTranscoder(Transcoder):
-    """The library's transcoder interface over orjson: plain values only."""
+    """The library's transcoder interface, implemented with orjson for plain values only."""
 
     def encode(self, obj: Any) -> bytes:
         """The value as JSON bytes."""
         return write_json(obj)
 
     def decode(self, data: bytes) -> Any:
-        """The value of JSON bytes, without the types of a class."""
+        """Decode JSON bytes to plain values; no class's types are applied."""
         return orjson.loads(data)
 
 
 class TypedMapper(Mapper[UUID]):
-    """The library's mapper, reading each field as the type that the event class declares."""
+    """The library's mapper; it decodes each field as the type that the event class declares."""
 
     def __init__(self) -> None:
         super().__init__(OrjsonTranscoder())
 
     def to_stored_event(self, domain_event: DomainEventProtocol[UUID]) -> StoredEvent:
-        """The event as it is stored."""
+        """Encode an event for the log."""
         return StoredEvent(
             domain_event.originator_id,
             domain_event.originator_version,
@@ -83,7 +86,7 @@ class TypedMapper(Mapper[UUID]):
         )
 
     def to_domain_event(self, stored_event: StoredEvent) -> DomainEventProtocol[UUID]:
-        """The event that was stored."""
+        """Decode an event from the log."""
         event: DomainEventProtocol[UUID] = read_event(
             UUID(str(stored_event.originator_id)),
             stored_event.originator_version,
@@ -96,7 +99,8 @@ class TypedMapper(Mapper[UUID]):
 def write_state(event: Any, permits: Mapping[str, tuple[Permit, bytes]] = _NOTHING) -> bytes:
     """The state of an event as JSON: its fields without id and version, and its class version.
 
-    `permits` are such as were written as JSON already: the largest part of an event that has one.
+    `permits` are permits with their JSON, already encoded: a permit is the largest part of its
+    event, and need not be encoded twice.
     """
     state = vars(event).copy()
     del state["originator_id"], state["originator_version"]
@@ -112,7 +116,7 @@ def write_state(event: Any, permits: Mapping[str, tuple[Permit, bytes]] = _NOTHI
 
 
 def read_event(originator_id: UUID, version: int, topic: str, state: dict[str, Any]) -> Any:
-    """The event of a topic, upcast where its class has a newer version than the stored state."""
+    """Decode the event of a topic, upcast where the stored state has an older class version."""
     cls = resolve_topic(topic)
     stored_version = state.pop("class_version", 1)
     while stored_version < cls.class_version:
@@ -127,12 +131,12 @@ def read_event(originator_id: UUID, version: int, topic: str, state: dict[str, A
 
 
 def read_as(cls: Any, value: Any) -> Any:
-    """A value read from JSON as the declared type."""
+    """Convert a value parsed from JSON to the declared type."""
     return _reader(cls)(value)
 
 
 def write_snapshot(aggregate: Any) -> bytes:
-    """The state of an aggregate as its STATE declares, with the times the library keeps."""
+    """Encode the fields in an aggregate's STATE, and the library's created and modified times."""
     state: dict[str, Any] = {
         "created_on": aggregate.created_on,
         "modified_on": aggregate.modified_on,
@@ -146,7 +150,7 @@ def write_snapshot(aggregate: Any) -> bytes:
 
 
 def read_snapshot(originator_id: UUID, version: int, topic: str, state: dict[str, Any]) -> Any:
-    """The aggregate of a snapshot."""
+    """Rebuild an aggregate from a snapshot."""
     cls = SNAPSHOT_TOPICS[topic]
     aggregate: Any = cls.__new__(cls)
     created_on = datetime.fromisoformat(state["created_on"])
@@ -196,7 +200,7 @@ _SCALARS: dict[Any, Reader] = {
 
 @cache
 def _reader(kind: Any) -> Reader:
-    """The function that reads a JSON value as `kind`."""
+    """The function that converts a JSON value to the type `kind`."""
     if kind in _SCALARS:
         return _SCALARS[kind]
     origin, arguments = get_origin(kind), get_args(kind)

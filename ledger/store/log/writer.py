@@ -1,4 +1,4 @@
-"""The writer session on PostgreSQL: one connection that begins, loads, writes and looks again."""
+"""The writer session on PostgreSQL: one connection that locks, loads, appends and commits."""
 
 import asyncio
 import logging
@@ -47,7 +47,7 @@ _TOO_LONG = (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled, Time
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How long the writer waits, in milliseconds; a silent lock holder must not block for ever."""
+    """The writer's timeouts in milliseconds: a hanging lock holder must not block it for ever."""
 
     connect: int = 5_000
     lock: int = 5_000
@@ -59,15 +59,16 @@ class Timeouts:
     def options(self) -> str:
         """The session settings of the writer (design D4).
 
-        Sequential scans are off because a statement that was planned while its table was empty
-        would keep such a plan; every statement here has an index to use.
+        Sequential scans are off because a prepared statement that was planned while its table was
+        empty would keep that plan; every statement here can use an index.
         """
         settings = {
             "lock_timeout": self.lock,
             "statement_timeout": self.statement,
             "idle_in_transaction_session_timeout": self.idle_in_transaction,
             "synchronous_commit": "on",
-            # With another one the head would be read as it was before the wait for the lock.
+            # Under a stricter level the snapshot would be older than the wait for the lock, and
+            # the head of the log would be stale.
             "default_transaction_isolation": r"read\ committed",
             "timezone": "UTC",
             "datestyle": "ISO",
@@ -81,7 +82,7 @@ class Timeouts:
 class PostgresWriter:
     """Implements WriterSession; reconnects by itself at the next `begin` after a failure.
 
-    Without a witness that has a file, a loss is noticed as long as this writer lives.
+    Without a witness file, lost history is detected only while this writer lives.
     """
 
     def __init__(
@@ -101,10 +102,10 @@ class PostgresWriter:
         self._rewritten = False
 
     async def begin(self) -> Head:
-        """Start a transaction, take the writer lock, and read head and time after it.
+        """Start a transaction, take the writer lock, then read the head of the log and the time.
 
-        Tried a second time where the connection had been idle and turned out to be broken. Raises
-        NotBegun: no lock is held then, and no transaction left open.
+        Retried once where an existing connection turns out to be broken. Raises NotBegun; then no
+        lock is held and no transaction is open.
         """
         reused = self._connection is not None and not self._connection.closed
         try:
@@ -120,7 +121,7 @@ class PostgresWriter:
             raise NotBegun(str(error)) from error
 
     def anticipate(self) -> bool:
-        """Send off what begins a transaction, before anybody waits for it; was it sent?"""
+        """Send the statements that begin a transaction before `begin` is called; True if sent."""
         exchange = self._exchange
         if self._open or exchange is None or exchange.under_way or exchange.connection.closed:
             return False
@@ -148,14 +149,14 @@ class PostgresWriter:
         loss = await self._lost(connection)
         now = decision_time(read_at, self._head.at)
         await self._ensure_month(connection, now)
-        # Told once: so not before nothing can fail any more.
+        # Reported once, so the flag is reset only after everything that can fail.
         rewritten, self._rewritten = self._rewritten, False
         return Head(self._head.position, self._head.hash, now, keys_version, rewritten, loss)
 
     async def _lost(self, connection: AsyncConnection[Any]) -> Loss | None:
-        """What the witness shows to be gone from the log (D13).
+        """The history that the log has lost, according to the witness (D13).
 
-        Compared on each new connection, and whenever the log ends before what was seen.
+        Compared on each new connection, and whenever the log ends before the last position seen.
         """
         if self._compared and not self._witness.contradicts(self._head):
             self._witness.note(self._head)
@@ -176,7 +177,7 @@ class PostgresWriter:
         return found.loss
 
     async def load(self, need: Need) -> Loaded:
-        """Load what is needed in one statement."""
+        """Load everything in `need` in one statement."""
         await self._part_written()
         arguments, names = load_arguments(need)
         async with self._answering():
@@ -203,7 +204,7 @@ class PostgresWriter:
             return frozenset(row[0] for row in await cursor.fetchall())
 
     async def send_part(self, batch: Batch) -> None:
-        """Send what the batch holds so far, to be written while nobody waits for it."""
+        """Send the batch's contents so far without waiting for the server to insert them."""
         arguments, self._last_hash = encode_batch(batch, self._last_hash)
         batch.part_sent()
         await self._part_written()
@@ -213,13 +214,13 @@ class PostgresWriter:
             await exchange.sent()
 
     async def _part_written(self) -> None:
-        """Wait for the part that is under way; nothing was committed where it fails."""
+        """Wait until the part that was sent is inserted; if it fails, nothing was committed."""
         if self._exchange is not None and self._exchange.under_way:
             async with self._answering():
                 await self._exchange.answers()
 
     async def write(self, batch: Batch) -> None:
-        """Write the batch, or what is left of it, and commit: one round trip."""
+        """Write the batch, or its unsent rest, and commit in one round trip."""
         arguments, self._last_hash = encode_batch(batch, self._last_hash)
         await self._part_written()
         connection = self._required()
@@ -243,7 +244,7 @@ class PostgresWriter:
             self._months.add(self._month_seen)
 
     def _wrote(self, batch: Batch) -> None:
-        """The batch is committed: from here on it must be found in the log (D13)."""
+        """Tell the witness of a committed batch: the log must contain it from now on (D13)."""
         if batch.events:
             self._head = Mark(batch.position, self._last_hash, batch.head.now)
         if self._compared:
@@ -253,7 +254,7 @@ class PostgresWriter:
             self._witness.accept(self._head, back=True)
 
     async def committed(self, batch: Batch) -> bool:
-        """Under the lock of a new transaction: did that batch commit?"""
+        """True where that batch committed; asked in a new transaction under the writer lock."""
         sought = self._last_hash
         self._rewritten = (await self.begin()).rewritten
         async with self._answering():
@@ -269,7 +270,7 @@ class PostgresWriter:
         return bool(row and row[0])
 
     async def rollback(self) -> None:
-        """Give the lock up without writing; a connection that cannot is dropped."""
+        """Release the lock without writing; if the rollback fails, close the connection."""
         if not self._open or self._connection is None:
             return
         self._open = False
@@ -312,7 +313,7 @@ class PostgresWriter:
         return self._connection
 
     def _exchange_on(self, connection: AsyncConnection[Any]) -> Exchange:
-        """The statements of this connection that every batch is made of."""
+        """The exchange of this connection, with the statements that every batch uses."""
         if self._exchange is None or self._exchange.connection is not connection:
             texts = {name.encode(): statement("log", name).encode() for name in _STATEMENTS}
             self._exchange = Exchange(connection, texts)
@@ -324,13 +325,13 @@ class PostgresWriter:
         return self._connection
 
     def _answering(self, limit: int | None = None) -> "_Answering":
-        """Turn every failure within the transaction into StoreUnavailable, and start afresh."""
+        """Turn a failure in the transaction into StoreUnavailable, and close the connection."""
         return _Answering((limit or self._timeouts.answer) / 1000, self._drop)
 
     async def _ensure_month(self, connection: AsyncConnection[Any], now: datetime) -> None:
-        """Make the part of the decision log for this month, on demand (design D11).
+        """Make the decision log's partition for this month, if it is missing (design D11).
 
-        It counts as made only once a transaction committed: a rollback takes it away again.
+        It is remembered as made only after a commit, since a rollback removes it.
         """
         self._month_seen = (now.year, now.month)
         if self._month_seen in self._months:
@@ -354,7 +355,7 @@ class PostgresWriter:
 
 
 class _Answering:
-    """A class and no generator: every exchange goes through it, and it costs half as much."""
+    """The context manager of `_answering`: a class, because a generator costs twice the time."""
 
     def __init__(self, seconds: float, drop: Callable[[], Awaitable[None]]) -> None:
         self._timeout = asyncio.timeout(seconds)
@@ -381,7 +382,7 @@ class _Answering:
 
 
 def _read_head(found: PGresult) -> tuple[Mark, datetime, int]:
-    """The end of the log, the time, and the version of the keys, as text in ISO style and hex."""
+    """Parse the head of the log, the time (ISO text) and the version of the keys."""
     position, hash_, recorded_at, read_at, keys_version = (
         value.decode() if (value := found.get_value(0, column)) is not None else None
         for column in range(5)

@@ -1,1 +1,1 @@
-"""Looking back: the journal, timelines, the past as it stood, and proof that it was not changed."""
+"""Reading history: the journal, timelines, past states of the ledger, and audits of the log."""

@@ -1,6 +1,6 @@
-"""Recomputes the hash chain of the log from what is stored, and names the first bad position.
+"""Recomputes the hash chain of the log from the stored rows and reports the first bad position.
 
-The hashes are computed here and not by the database, whose word is what is in question.
+The hashes are computed here and not by the database, since the audit must not trust the database.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,23 +16,23 @@ from ledger.store.hashchain import GENESIS, row_hash
 from ledger.store.statements import statement
 
 PAGE = 50_000
-"""How many events are read by one statement, so that none holds back a vacuum for long."""
+"""How many events one statement reads; short statements do not hold back vacuum for long."""
 
 _SESSION = "-c work_mem=64MB -c jit=off -c statement_timeout=0 -c default_transaction_read_only=on"
 _COPY_HEADER = b"PGCOPY\n\xff\r\n\x00"
 _COPY_HEADER_LENGTH = 19
 _COPY_TRAILER = b"\xff\xff"
-# Columns, then for each its length and its value: position, originator_id, originator_version,
-# recorded_at, hash, and the length of topic.
+# The number of columns, then the length and the value of each: position, originator_id,
+# originator_version, recorded_at, hash, and at the end the length of topic.
 _FIXED = Struct(">h i q i 16s i i i q i 32s i")
 _LENGTH = Struct(">i")
 _SHAPE = (7, 8, 16, 4, 8, 32)
 _YEAR_2000 = 946_684_800_000_000
-"""PostgreSQL counts its microseconds from there, the chain from 1970."""
+"""PostgreSQL's binary timestamps start in 2000, the hash chain's microseconds in 1970."""
 
 
 class Checkpoint(NamedTuple):
-    """A position of the log and the hash that its event had."""
+    """A position of the log and the hash of its event at an earlier time."""
 
     position: int
     hash: bytes
@@ -42,26 +42,26 @@ class Problem(StrEnum):
     """What is wrong with the event at the first bad position."""
 
     MISSING = "missing"
-    """No event stands there, though later ones do."""
+    """There is no event at this position, but later ones exist."""
     CHANGED = "changed"
-    """It is not what was written: its content, its hash, or the event before it is another."""
+    """Its content, its hash or the event before it was changed: the hash does not match."""
     OUT_OF_PLACE = "out_of_place"
-    """An event stands where none belongs: before the first, or a second time."""
+    """The position is invalid: before the first one, or used twice."""
     VERSION = "version"
-    """Its version does not follow the one that its aggregate had before."""
+    """Its version is not the previous version of its aggregate plus one."""
     REWRITTEN = "rewritten"
-    """The chain is whole, but not the one of a checkpoint: some event up to there was rewritten."""
+    """The chain is consistent but contradicts a checkpoint: an event up to it was rewritten."""
     CUT_OFF = "cut_off"
-    """A checkpoint lies beyond the end of the log: events from there on were cut off."""
+    """A checkpoint is after the head of the log: the last events were removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What verify() found.
+    """The result of verify().
 
-    `head_position` and `head_hash` are of the last good event: the end of what was checked where
-    all is well, and where a later run may start. `checked` counts the good events of this run.
-    `end` is the last position of the log as this run found it.
+    `head_position` and `head_hash` are those of the last valid event; a later run can start there.
+    `checked` counts the valid events of this run. `end` is the last position of the log when the
+    run began.
     """
 
     ok: bool
@@ -74,12 +74,12 @@ class Verification:
 
     @property
     def complete(self) -> bool:
-        """Was the log checked to its end, as it was found?"""
+        """True where the run reached `end`, the last position of the log."""
         return self.ok and self.head_position >= self.end
 
 
 class _Bad(Exception):
-    """The first bad position was reached."""
+    """Ends the run at the first bad position."""
 
     def __init__(self, position: int, problem: Problem) -> None:
         super().__init__(position, problem)
@@ -95,13 +95,13 @@ def verify(
     limit: int | None = None,
     progress: Callable[[Checkpoint, int], None] | None = None,
 ) -> Verification:
-    """Check every event from `start` (by default the first) to the end of the log as it is now.
+    """Check every event from `start` (by default the first) to the head of the log as it is now.
 
-    Memory stays bounded; at most `limit` events are checked, where one is given. `progress` is
-    called after each page with the event reached, which can be the `start` of a later run, and the
-    last position of the log. Every checkpoint in `against`, and `start` itself, must still be in
-    the log: the chain of a log that was rewritten throughout is whole, and only a checkpoint kept
-    elsewhere tells. Raises psycopg.Error where the database does not answer.
+    Memory is bounded; with `limit` at most that many events are checked. `progress` is called
+    after each page with the last event checked, which can be the `start` of a later run, and the
+    last position of the log. Every checkpoint in `against`, and `start` itself, must match the log:
+    a log that was rewritten completely has a consistent chain, and only a checkpoint stored
+    elsewhere reveals it. Raises psycopg.Error where the database does not answer.
     """
     chain = _Chain(start or Checkpoint(0, GENESIS))
     found: list[_Bad] = []
@@ -134,7 +134,7 @@ def verify(
 
 
 def stored_checkpoint(conninfo: str, position: int) -> Checkpoint | None:
-    """What the database itself says of a position, None where nothing stands there."""
+    """The hash that the database has at a position, None where it has no event there."""
     with psycopg.connect(conninfo, autocommit=True, options=_SESSION) as db:
         wanted = {"positions": [position]}
         row = db.execute(statement("audit", "hashes"), wanted).fetchone()
@@ -142,14 +142,14 @@ def stored_checkpoint(conninfo: str, position: int) -> Checkpoint | None:
 
 
 class _Chain:
-    """The part of the chain that was found good."""
+    """The part of the chain that was found valid."""
 
     def __init__(self, start: Checkpoint) -> None:
         self.position, self.hash = start
         self.checked = 0
 
     def take(self, rows: Iterator[bytes]) -> None:
-        """Go on over rows in COPY's binary form; raises _Bad at the first that does not fit."""
+        """Check rows in COPY's binary format; raises _Bad at the first that does not match."""
         position, before, started = self.position, self.hash, self.position
         unpack, fixed, length = _FIXED.unpack_from, _FIXED.size, _LENGTH.unpack_from
         try:
@@ -208,7 +208,7 @@ def _rows(copy: psycopg.Copy) -> Iterator[bytes]:
 
 
 def _wrong_versions(db: psycopg.Connection[Any], after: int, upto: int) -> Iterator[_Bad]:
-    """What the chain of hashes itself cannot show: it is whole over any sequence of versions."""
+    """Find wrong versions, which the hash chain cannot show: it accepts any sequence of them."""
     wanted = {"after": after, "upto": upto}
     row = db.execute(statement("audit", "versions"), wanted).fetchone()
     if row is not None and row[0] is not None:

@@ -1,8 +1,8 @@
-"""Signed heads of the log, kept elsewhere, to show later that it was not rewritten or cut off.
+"""Signed checkpoints of the log, stored elsewhere, to detect later that it was rewritten or cut.
 
-A chain of hashes proves only that it is whole: whoever may write the database can compute all of it
-anew. A checkpoint says what the log's end was at one moment, signed by a key (Ed25519) that the
-database does not have.
+A hash chain proves only its own consistency: anyone who may write to the database can recompute it.
+A checkpoint states the head of the log at one moment, signed by a key (Ed25519) that the database
+does not have.
 """
 
 import json
@@ -33,14 +33,14 @@ _PUBLIC_KEY = re.compile(r"[0-9a-f]{64}")
 
 
 class BadCheckpoint(Exception):
-    """A key or a checkpoint cannot be used; the message says which and why."""
+    """A key or a checkpoint is invalid; the message says which and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignedCheckpoint:
-    """The end of a ledger's log at one moment, and whose word that is.
+    """The head of a ledger's log at one moment, with the signer's public key and signature.
 
-    `ledger` is its epoch; `key` and `signature` are hex digits; times are RFC 3339 (UTC).
+    `ledger` is the ledger's epoch; `key` and `signature` are hex digits; times are RFC 3339 (UTC).
     """
 
     ledger: str
@@ -53,19 +53,19 @@ class SignedCheckpoint:
 
     @property
     def checkpoint(self) -> Checkpoint:
-        """What audit.verify() compares the log with."""
+        """The checkpoint for audit.verify(), without the signature."""
         return Checkpoint(self.position, bytes.fromhex(self.hash))
 
     def text(self) -> str:
-        """One line of JSON."""
+        """The signed checkpoint as one line of JSON."""
         names = (*_FIELDS, "key", "signature")
         return json.dumps({name: getattr(self, name) for name in names})
 
 
 def signing_key(path: Path) -> Ed25519PrivateKey:
-    """The key of a file that only its owner may read, made at its first use.
+    """Read the private key from a file; make the file, readable by its owner only, if missing.
 
-    Raises BadCheckpoint for a file that holds no such key or that others may read, OSError.
+    Raises BadCheckpoint for a file that contains no such key or that others may read, OSError.
     """
     if not path.exists():
         _make_key(path)
@@ -81,12 +81,12 @@ def signing_key(path: Path) -> Ed25519PrivateKey:
 
 
 def public_key(key: Ed25519PrivateKey) -> str:
-    """The public half, as 64 hex digits: what those who check need to know."""
+    """The public key as 64 hex digits; it is enough to check a signature."""
     return key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw).hex()
 
 
 def sign_head(conninfo: str, key: Ed25519PrivateKey) -> SignedCheckpoint:
-    """The end of the log as it is now, signed. Raises psycopg.Error."""
+    """Sign the current head of the log. Raises psycopg.Error."""
     with psycopg.connect(conninfo, autocommit=True, options="-c timezone=UTC") as db:
         row = db.execute(statement("audit", "head")).fetchone()
     assert row is not None
@@ -105,9 +105,9 @@ def sign_head(conninfo: str, key: Ed25519PrivateKey) -> SignedCheckpoint:
 def read_checkpoints(
     path: Path, trusted: str | None = None, ledger: str | None = None
 ) -> list[SignedCheckpoint]:
-    """The checkpoints of a file, one line of JSON each, their signatures checked.
+    """Read a file of checkpoints, one line of JSON each, and check their signatures.
 
-    `trusted` is the public key that must have signed them, `ledger` the one that they must be of.
+    `trusted` is the public key that must have signed them, `ledger` the epoch they must name.
     Raises BadCheckpoint, OSError.
     """
     if trusted is not None and not _PUBLIC_KEY.fullmatch(trusted):
@@ -142,7 +142,7 @@ def _read(where: str, line: str, trusted: str | None, ledger: str | None) -> Sig
 
 
 def epoch_of(conninfo: str) -> str:
-    """Which ledger a database holds. Raises psycopg.Error."""
+    """The epoch of the ledger in a database: its id. Raises psycopg.Error."""
     with psycopg.connect(conninfo, autocommit=True) as db:
         row = db.execute(statement("ledger", "get_setting"), {"name": "epoch"}).fetchone()
     assert row is not None
@@ -151,7 +151,7 @@ def epoch_of(conninfo: str) -> str:
 
 
 def _signed_bytes(said: dict[str, Any]) -> bytes:
-    """What the signature is over: the form, and each field under its name and length."""
+    """The bytes that are signed: the format's name, then each field with its name and length."""
     return b"\n".join(_parts((name, json.dumps(said[name])) for name in _FIELDS))
 
 

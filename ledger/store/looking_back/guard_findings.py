@@ -1,4 +1,4 @@
-"""What a guard check reads of the store: its decisions, its clock, and how durable it is (D13)."""
+"""Reads decisions, clocks and durability settings from the store for a guard check (D13)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ DURABLE = {
     "full_page_writes": ("on",),
     "synchronous_commit": ("on", "remote_apply"),
 }
-"""The settings that a durable store needs, and the values that will do."""
+"""The settings that a durable store needs, and their allowed values."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedDecision:
-    """A row of the decision log: its status and position, and the head of the log then."""
+    """A decision's status and position in the decision log, and the head of the log when read."""
 
     status: int
     position: int
@@ -30,7 +30,7 @@ class RecordedDecision:
 async def recorded_decisions(
     connection: AsyncConnection[Any], decision_ids: Iterable[str]
 ) -> dict[str, RecordedDecision]:
-    """What the decision log holds of these decisions, by id. Raises psycopg.Error."""
+    """The decision log's rows of these decisions, by id. Raises psycopg.Error."""
     values = {"decisions": list(decision_ids)}
     cursor = await connection.execute(statement("guard", "decisions"), values)
     rows = await cursor.fetchall()
@@ -47,7 +47,7 @@ async def database_times(
 
 
 async def durability(conninfo: str) -> dict[str, str]:
-    """The settings of DURABLE as a session of the writer has them. Raises psycopg.Error."""
+    """The settings named in DURABLE, as a writer session has them. Raises psycopg.Error."""
     timeouts = Timeouts()
     async with await AsyncConnection.connect(
         conninfo,

@@ -1,4 +1,4 @@
-"""Reads what people did in an incident from the log: pauses, resumes and guard checks (D13)."""
+"""Reads from the log what people did in an incident: pauses, resumes and guard checks (D13)."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,9 +12,9 @@ from ledger.store.statements import statement
 
 @dataclass(frozen=True, slots=True)
 class Switched:
-    """A switch that was moved: `name` is Paused, Resumed, GuardChecked, RecoveryEntered or …Ended.
+    """A control event: `name` is Paused, Resumed, GuardChecked, RecoveryEntered or …Ended.
 
-    `fields` is the event's state. Time is UTC.
+    `fields` is the event's state. The time is UTC.
     """
 
     position: int
@@ -26,7 +26,7 @@ class Switched:
 async def switches_since(
     connection: AsyncConnection[Any], since: datetime, limit: int
 ) -> list[Switched]:
-    """The ledger's switches as they were moved since a time, oldest first. Raises psycopg.Error."""
+    """The ledger's control events since a time, oldest first. Raises psycopg.Error."""
     values = {"control": CONTROL_ID, "since": since, "limit": limit}
     rows = await (await connection.execute(statement("incidents", "control"), values)).fetchall()
     return [

@@ -1,4 +1,4 @@
-"""Reads the decision log and the events for people: what was asked, answered and recorded."""
+"""Reads decisions and events for people: each request, its answer and what was recorded."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,9 +19,10 @@ _LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 class DecisionFilter:
     """Which decisions to list; times are UTC, half-open, None means any.
 
-    `customers` are the ids of one customer. With an `invoice_id` go `debtors`, whom it ever named,
-    under all of their ids, and `permits`, all that were granted for it: the decision log has the
-    first invoice of a reminder in a column of its own, and the others in its request only.
+    `customers` are all ids of one customer. A filter with `invoice_id` also needs `debtors` (all
+    ids of every customer that the invoice ever named) and `permits` (all that were granted for
+    it): the decision log has a column for the first invoice of a reminder only, and has the others
+    only in the request.
     """
 
     customers: tuple[str, ...] | None = None
@@ -63,7 +64,7 @@ async def list_decisions(
 
 
 async def get_decision(connection: AsyncConnection[Any], decision_id: str) -> dict[str, Any] | None:
-    """One decision with its request, its answer and the text of its policy."""
+    """One decision with its request, its answer and the text of its policy; None if unknown."""
     cursor = await connection.execute(statement("decisions", "get"), {"decision_id": decision_id})
     row = await cursor.fetchone()
     if row is None:
@@ -78,7 +79,7 @@ async def get_decision(connection: AsyncConnection[Any], decision_id: str) -> di
 async def list_events(
     connection: AsyncConnection[Any], aggregates: list[UUID] | None, limit: int, after: int
 ) -> list[dict[str, Any]]:
-    """Events in the order of the log, of some aggregates or of all."""
+    """Events in log order, of these aggregates or (None) of all, after a position."""
     name = "events" if aggregates is None else "events_of"
     values: dict[str, Any] = {"limit": limit, "after": after, "aggregates": aggregates}
     rows = await (await connection.execute(statement("decisions", name), values)).fetchall()
@@ -89,7 +90,7 @@ async def list_events(
 async def ledger_status(
     connection: AsyncConnection[Any],
 ) -> tuple[int, datetime, dict[str, int]]:
-    """The log's position, the ledger's time (UTC), and how much waits for somebody."""
+    """The log's last position, the ledger's time (UTC), and counts of what needs attention."""
     row = await (await connection.execute(statement("ledger", "status"))).fetchone()
     assert row is not None
     position, now, live, unknown, undelivered, unseen = row

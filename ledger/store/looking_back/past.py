@@ -1,7 +1,7 @@
-"""The ledger as it stood at a position of the log: replayed on demand, for explanations (D11).
+"""Rebuilds the ledger's state at a past position of the log, on demand, for explanations (D11).
 
-Aggregates and permits are what the events up to the position make of them. Look-ups by outside
-names keep no history of their own: what they lead to counts where it existed by then.
+Aggregates and permits are replayed from the events up to the position. Look-ups by outside names
+have no history: their current result is used if the object that it names existed at the position.
 """
 
 from collections.abc import Callable, Iterable
@@ -29,19 +29,19 @@ T = TypeVar("T")
 _MOST_LOADS = 500
 _MOST_MERGES = 100
 LOOK_BACK = 500
-"""How many events before a decision's position may be its own: a reminder names 100 invoices."""
+"""How many events up to a position are searched for its decision's: one can be of 100 invoices."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastEvent:
-    """An event and where it stands."""
+    """An event and its position in the log."""
 
     position: int
     event: Any
 
 
 class Past:
-    """The log up to a position, and what a pure function of a World asks of it."""
+    """The log up to a position; loads from it what a pure function of a World needs."""
 
     def __init__(self, connection: AsyncConnection[Any], position: int, customer_id: str | None):
         self.position = position
@@ -49,7 +49,7 @@ class Past:
         self._customer_id = customer_id
 
     async def ask(self, world: World, question: Callable[[], T]) -> T:
-        """The answer of a pure function, loading what it misses until it has seen all it needs."""
+        """Call a pure function again and again, loading what it misses, until it returns."""
         for _ in range(_MOST_LOADS):
             try:
                 return question()
@@ -58,7 +58,7 @@ class Past:
         raise RuntimeError("an explanation kept asking for more than may be loaded")
 
     async def world(self, now: datetime, policy: Policy, identity: Identity) -> World:
-        """A world of this position, with the switches as they were; the rest comes on demand."""
+        """A World at this position with the Control aggregate; `ask` loads the rest on demand."""
         world = World(now, policy, identity, {})
         await self._load(world, NotLoaded(aggregate=CONTROL_ID))
         if world.aggregates[CONTROL_ID] is None:
@@ -72,7 +72,7 @@ class Past:
         return world
 
     async def replay(self, ids: Iterable[UUID]) -> dict[UUID, Any]:
-        """Aggregates as the events up to the position make them, those that there were."""
+        """Rebuild aggregates from their events up to the position; leaves out those without any."""
         found: dict[UUID, Any] = {}
         rows = await self._rows("aggregates", ids=list(ids))
         for id_, version, topic, state in rows:
@@ -81,7 +81,7 @@ class Past:
         return found
 
     async def last_events(self, limit: int = LOOK_BACK) -> list[PastEvent]:
-        """The events up to the position, the last first."""
+        """The events up to the position, newest first."""
         rows = await self._rows("before", limit=limit)
         return [
             PastEvent(position, read_event(id_, version, topic, orjson.loads(state)))
@@ -89,7 +89,7 @@ class Past:
         ]
 
     async def permit(self, permit_id: str) -> Permit | None:
-        """A permit as it was, None where it was not granted yet."""
+        """The permit's state at the position, None where it was not granted yet."""
         present = await load_need(self._connection, Need(permits={permit_id}))
         known = present.permits.get(permit_id)
         if known is None:
@@ -134,7 +134,7 @@ class Past:
         return target
 
     async def _holder_of_send(self, named: str) -> str | None:
-        """A name leads to the latest grant, or to the one that was sent after all (design D6)."""
+        """The permit of a named send: the one in state `sent`, else the latest one (design D6)."""
         customers = await self._with_absorbed(self._customer_id or "")
         rows = await self._rows("named", customers=customers, named=named)
         ids = [row[0] for row in rows]
@@ -145,7 +145,7 @@ class Past:
         return ids[0] if ids else None
 
     async def _owner_of_address(self, fingerprint: str) -> str | None:
-        """Whoever has it now, if they had it then; else the customer known by it alone (D9)."""
+        """The current owner, if they had the address then; else the address-only customer (D9)."""
         alone = f"{ADDRESS_CUSTOMER_PREFIX}{fingerprint}"
         for customer_id in (await self._present(("address", fingerprint)), alone):
             if customer_id is None:
@@ -161,14 +161,14 @@ class Past:
         return found.names.get(name)
 
     async def _with_absorbed(self, customer_id: str) -> list[UUID]:
-        """The streams of a customer and of all that were merged into it by then."""
+        """The streams of a customer and of all customers merged into it by this position."""
         own = aggregate_id("customer", customer_id)
         customer = (await self.replay([own])).get(own)
         absorbed = customer.absorbed if isinstance(customer, Customer) else set()
         return [own, *(aggregate_id("customer", name) for name in sorted(absorbed))]
 
     async def _with_heirs(self, customer_ids: list[str]) -> list[UUID]:
-        """The streams of customers and of those that they were merged into, one after the other."""
+        """The streams of customers and of the customers that they were merged into, in order."""
         streams = [aggregate_id("customer", name) for name in customer_ids]
         for _ in range(_MOST_MERGES):
             last = (await self.replay(streams[-1:])).get(streams[-1])
@@ -184,7 +184,7 @@ class Past:
 
 
 def _after(permit: Permit | None, event: Any) -> Permit | None:
-    """The permit after one more event of its life."""
+    """Apply the next event of a permit to it."""
     if isinstance(event, Customer.MailPermitted | Customer.MailObserved):
         return event.permit
     if permit is None:

@@ -1,4 +1,4 @@
-"""A customer's or an invoice's story from the log: events, decisions and alerts in their order."""
+"""Reads the timeline of a customer or an invoice: events, decisions and alerts in order."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,7 +27,7 @@ _NOT_DATA = ("timestamp", "originator_topic", "class_version")
 
 
 class Place(NamedTuple):
-    """Where an entry stands: behind the event of its position, by time, then by what it is."""
+    """The sort key of an entry: its position in the log, its time, then its type and id."""
 
     position: int
     at: datetime
@@ -40,9 +40,9 @@ BEGINNING = Place(0, _FIRST, _EVENT, "")
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """Whose story: the streams of events, by (kind, outside id), and what else belongs to it.
+    """What a timeline covers: event streams, by (kind, outside id), and customer ids.
 
-    `invoice_id` and `permits` narrow decisions and alerts down to those of one invoice.
+    `invoice_id` and `permits` restrict decisions and alerts to those of one invoice.
     """
 
     streams: tuple[tuple[str, str], ...]
@@ -53,7 +53,7 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing that happened. `kind`: fact, permit, outcome, guard, action, decision or alert."""
+    """One timeline entry. `kind`: fact, permit, outcome, guard, action, decision or alert."""
 
     place: Place
     kind: str
@@ -65,7 +65,7 @@ class Entry:
 async def story_of_customer(
     connection: AsyncConnection[Any], customer_ids: tuple[str, ...]
 ) -> Story:
-    """The story of a customer under all of these ids: with invoices, threads and addresses."""
+    """The timeline's scope for a customer with these ids: invoices, threads and addresses too."""
     cursor = await connection.execute(
         statement("timeline", "customer_streams"),
         {
@@ -78,14 +78,14 @@ async def story_of_customer(
 
 
 class Ties(NamedTuple):
-    """The customers that an invoice ever named, and the permits ever granted for it."""
+    """The customers that an invoice ever named, and all permits granted for it."""
 
     owners: tuple[str, ...]
     permits: tuple[str, ...]
 
 
 async def ties_of_invoice(connection: AsyncConnection[Any], invoice_id: str) -> Ties:
-    """Whom and what an invoice is tied to; nothing where the ledger has not been told of it."""
+    """The customers and permits of an invoice; empty where the ledger does not know it."""
     cursor = await connection.execute(
         statement("timeline", "invoice_ties"), {"invoice": aggregate_id("invoice", invoice_id)}
     )
@@ -98,7 +98,7 @@ async def ties_of_invoice(connection: AsyncConnection[Any], invoice_id: str) -> 
 async def read_story(
     connection: AsyncConnection[Any], story: Story, after: Place, limit: int
 ) -> list[Entry]:
-    """The entries behind a place, in order, at most `limit`."""
+    """The entries after a place, in order, at most `limit`."""
     values = {**after._asdict(), "limit": limit, "customers": list(story.customers)}
     values |= {"invoice_id": story.invoice_id, "permits": None}
     if story.permits is not None:

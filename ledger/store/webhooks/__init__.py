@@ -1,1 +1,1 @@
-"""What webhooks leave behind: bodies that could not be used, objects that must be fetched."""
+"""Stored work from webhooks: rejected bodies, and objects to fetch from a provider's API."""

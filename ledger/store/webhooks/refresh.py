@@ -1,8 +1,8 @@
-"""Work to be fetched: objects that changed at a provider and that only its API can tell (D10).
+"""The refresh queue: changed objects that must be fetched from a provider's API (D10).
 
-One row per object until it was fetched. Tries and claims go by real time, so that a stopped test
-clock stops no fetch; what people see goes by the ledger's. Every function works on any psycopg
-connection in autocommit mode.
+One row per object until it is fetched. Retries and claims use real time, so that a stopped test
+clock does not stop fetching; the times that people see are the ledger's. Every function works on
+any psycopg connection in autocommit mode.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from psycopg import AsyncConnection
 from ledger.store.statements import statement
 
 CLAIM = timedelta(minutes=2)
-"""How long a claim holds: longer than one fetch may take."""
+"""How long a claim lasts: longer than the timeout of one fetch."""
 _FOLDER = "refresh"
 
 Connection = AsyncConnection[Any]
@@ -23,7 +23,7 @@ Connection = AsyncConnection[Any]
 
 @dataclass(frozen=True, slots=True)
 class RefreshRow:
-    """An object to be fetched, as it is listed; times are the ledger's (UTC)."""
+    """An object to be fetched, as a list shows it; times are the ledger's (UTC)."""
 
     refresh_id: int
     provider: str
@@ -38,7 +38,7 @@ class RefreshRow:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """An object that this process fetches now; `hints` is how often it had been hinted at."""
+    """An object that this process has claimed; `hints` counts its hints when it was claimed."""
 
     refresh_id: int
     provider: str
@@ -50,7 +50,7 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class Overdue:
-    """The oldest object of a provider that has waited too long, and how many have."""
+    """A provider's oldest overdue object, and the number of its overdue objects."""
 
     provider: str
     refresh_id: int
@@ -59,7 +59,7 @@ class Overdue:
 
 
 async def hint(connection: Connection, provider: str, object_kind: str, object_id: str) -> None:
-    """Note that an object changed; it is due at once, also where fetching it had failed."""
+    """Queue a changed object; it is due at once, even where fetching it failed before."""
     await connection.execute(
         statement(_FOLDER, "hint"),
         {"provider": provider, "object_kind": object_kind, "object_id": object_id},
@@ -67,7 +67,7 @@ async def hint(connection: Connection, provider: str, object_kind: str, object_i
 
 
 async def claim(connection: Connection, providers: Sequence[str], limit: int) -> list[Claimed]:
-    """Take up to `limit` due objects of these providers, longest due first."""
+    """Claim up to `limit` due objects of these providers, the longest due first."""
     cursor = await connection.execute(
         statement(_FOLDER, "claim"),
         {"providers": list(providers), "limit": limit, "claim": CLAIM},
@@ -76,7 +76,7 @@ async def claim(connection: Connection, providers: Sequence[str], limit: int) ->
 
 
 async def fetched(connection: Connection, work: Claimed) -> None:
-    """It was fetched: the row goes, or is free again where a newer hint came meanwhile."""
+    """Delete the row of a fetched object; if a newer hint came meanwhile, end its claim instead."""
     values = {"refresh_id": work.refresh_id, "hints": work.hints}
     cursor = await connection.execute(statement(_FOLDER, "done"), values)
     if not cursor.rowcount:
@@ -84,14 +84,17 @@ async def fetched(connection: Connection, work: Claimed) -> None:
 
 
 async def failed(connection: Connection, work: Claimed, error: str, pause: timedelta) -> None:
-    """It could not be fetched; `error` holds no value of an answer. Tried again after the pause."""
+    """End the claim of a failed fetch; it is retried after the pause.
+
+    `error` must contain no value from the provider's response.
+    """
     await _release(connection, work, error, pause)
 
 
 async def list_refresh(
     connection: Connection, *, limit: int, after: int = 0, provider: str | None = None
 ) -> list[RefreshRow]:
-    """What waits to be fetched, by id."""
+    """The queued objects, ordered by id."""
     cursor = await connection.execute(
         statement(_FOLDER, "list"), {"limit": limit, "after": after, "provider": provider}
     )
@@ -99,19 +102,19 @@ async def list_refresh(
 
 
 async def remove_refresh(connection: Connection, refresh_id: int) -> bool:
-    """A person has seen to it; false where nothing of that id waits."""
+    """Remove an object that a person has dealt with; False where the id is not in the queue."""
     cursor = await connection.execute(statement(_FOLDER, "remove"), {"refresh_id": refresh_id})
     return cursor.rowcount > 0
 
 
 async def waiting(connection: Connection) -> dict[str, int]:
-    """How many objects wait to be fetched, by provider."""
+    """The number of queued objects, by provider."""
     cursor = await connection.execute(statement(_FOLDER, "waiting"))
     return dict(await cursor.fetchall())
 
 
 async def overdue(connection: Connection, minutes: int) -> list[Overdue]:
-    """What has waited for more than `minutes` by the ledger's clock, by provider."""
+    """The objects queued for more than `minutes` by the ledger's clock, summed up by provider."""
     cursor = await connection.execute(statement(_FOLDER, "overdue"), {"minutes": minutes})
     return [Overdue(*row) for row in await cursor.fetchall()]
 

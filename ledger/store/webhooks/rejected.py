@@ -1,7 +1,8 @@
-"""Webhook bodies that could not be used: kept once each, alerted on once per kind, replayed (D10).
+"""Rejected webhook bodies: stored once each, one alert per kind, replayed or dismissed (D10).
 
-They are the only place beside `contacts` that may hold addresses, so they go after the policy's
-days (design D18). Every function works on any psycopg connection in autocommit mode.
+Apart from `contacts` this is the only table that may contain addresses, so rows are deleted after
+the policy's number of days (design D18). Every function works on any psycopg connection in
+autocommit mode.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +25,7 @@ Connection = AsyncConnection[Any]
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a body, or a part of it, could not be used; neither text holds a value of the body."""
+    """Why a body or a part of it was rejected; neither text contains a value from the body."""
 
     kind: str
     detail: str
@@ -32,11 +33,10 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class RejectedRow:
-    """A kept body as it is listed; times are the ledger's (UTC), `size` is what is kept, in bytes.
+    """A rejected body as a list shows it; times are the ledger's (UTC), `size` is in bytes.
 
-    `fetched` names the kind of object where the body is what the provider's API answered.
-    `resolution` is `replayed` or `dismissed`, None while it is open; the bytes of one that is
-    resolved are gone.
+    `fetched` is the kind of object if the body is a response of the provider's API, else None.
+    `resolution` is `replayed` or `dismissed`, None while open. A resolved body's bytes are deleted.
     """
 
     rejected_id: int
@@ -54,7 +54,7 @@ class RejectedRow:
 
 @dataclass(frozen=True, slots=True)
 class RejectedBody:
-    """A kept body with what is needed to read it again."""
+    """A rejected body with the headers and bytes that a replay needs."""
 
     row: RejectedRow
     headers: dict[str, str]
@@ -69,9 +69,10 @@ async def keep_rejected(
     body: bytes,
     fetched: str | None = None,
 ) -> int:
-    """Keep a body with the headers that its replay needs; the same bytes are kept once.
+    """Store a body with the headers that its replay needs; the same bytes are stored once.
 
-    One alert per provider and kind, and another only after every body of the kind was resolved.
+    Raises one alert per provider and kind, and the next only after all bodies of that kind were
+    resolved.
     """
     kept = {name: value for name, value in headers.items() if name not in _SECRET_HEADERS}
     values = {
@@ -92,7 +93,7 @@ async def keep_rejected(
 
 
 async def note_replay(connection: Connection, kept: RejectedRow, reasons: Sequence[Reason]) -> None:
-    """Write down what a replay led to: used in full, then its bytes go; or the reasons left."""
+    """Record a replay's result: without reasons the body is resolved and its bytes are deleted."""
     async with connection.transaction():
         await connection.execute(
             statement(_FOLDER, "replayed"),
@@ -104,9 +105,9 @@ async def note_replay(connection: Connection, kept: RejectedRow, reasons: Sequen
 
 
 async def dismiss_rejected(connection: Connection, rejected_id: int) -> bool:
-    """A person says that nothing needs to be done; false where no such body is open.
+    """Resolve a body by a person's decision that nothing is to be done; False if none is open.
 
-    Its bytes go; the same bytes are known again by their hash, and not kept a second time.
+    Its bytes are deleted; its hash stays, so that the same bytes are not stored a second time.
     """
     async with connection.transaction():
         cursor = await connection.execute(
@@ -125,7 +126,7 @@ async def list_rejected(
     kind: str | None = None,
     resolved: bool = False,
 ) -> list[RejectedRow]:
-    """Kept bodies by id, oldest first: those that are open, with `resolved` the others too."""
+    """Rejected bodies by id, oldest first: the open ones, with `resolved` all of them."""
     cursor = await connection.execute(
         statement(_FOLDER, "list"),
         {"limit": limit, "after": after, "provider": provider, "kind": kind, "all": resolved},
@@ -134,14 +135,14 @@ async def list_rejected(
 
 
 async def get_rejected(connection: Connection, rejected_id: int) -> RejectedBody | None:
-    """One kept body, None where there is none of that id."""
+    """One rejected body, None where there is none with that id."""
     cursor = await connection.execute(statement(_FOLDER, "get"), {"rejected_id": rejected_id})
     row = await cursor.fetchone()
     return RejectedBody(_row(row[:-2]), row[-2], bytes(row[-1])) if row is not None else None
 
 
 async def clear_old_rejected(connection: Connection, days: int, limit: int = 1000) -> int:
-    """Forget bodies that arrived more than `days` days ago, at most `limit`; answers how many."""
+    """Delete at most `limit` bodies that arrived more than `days` days ago; returns how many."""
     async with connection.transaction():
         cursor = await connection.execute(
             statement(_FOLDER, "clear_old"), {"days": days, "limit": limit}

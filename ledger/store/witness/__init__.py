@@ -1,1 +1,1 @@
-"""The witness: proof, kept outside the database, of how far the log had come."""
+"""The witness: a record outside the database of the last committed position of the log."""

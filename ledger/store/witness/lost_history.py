@@ -1,4 +1,4 @@
-"""Compares the log with what was seen of it before, under the writer lock (design D13)."""
+"""Compares the log with its earlier heads to detect lost history, under the writer lock (D13)."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,10 +16,10 @@ _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What came of it.
+    """The result of `compare`.
 
-    `loss` is a loss that nobody has noted yet. `contradicted` tells that more, or something else,
-    had been seen; where `loss` is None all the same, another process has noted it.
+    `loss` is a loss that is not recorded in the log yet. `contradicted` is True where an earlier
+    head is missing from the log or differs; if `loss` is None then, another process recorded it.
     """
 
     epoch: str
@@ -28,7 +28,7 @@ class Comparison:
 
 
 class OtherLedger(Exception):
-    """The database is not of the ledger whose log was seen."""
+    """The database contains another ledger than the one that the witness names."""
 
     def __init__(self, seen: Testimony, epoch: str) -> None:
         super().__init__(f"the database holds the ledger {epoch}, not {seen.epoch}")
@@ -38,7 +38,7 @@ class OtherLedger(Exception):
 async def compare(
     connection: AsyncConnection[Any], head: Mark, testimonies: list[Testimony]
 ) -> Comparison:
-    """Is everything still in the log that was seen in it? Raises OtherLedger, psycopg.Error."""
+    """Check that the log still has every head seen before. Raises OtherLedger, psycopg.Error."""
     marks = [seen.mark for seen in testimonies if seen.mark.position > 0]
     cursor = await connection.execute(
         statement("witness", "compare"), {"positions": [mark.position for mark in marks]}

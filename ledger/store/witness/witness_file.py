@@ -1,14 +1,14 @@
-"""The witness: a file beside the database that says how far its log had come (design D13).
+"""The witness: a file outside the database with the last known position of its log (design D13).
 
-A database that was restored from a backup, or promoted with a loss, looks whole from inside. What
-gives it away is a position that had been seen and is gone, or holds another event now.
+A database that was restored from a backup, or a standby promoted with data loss, is consistent in
+itself. The loss shows only if a position seen before is missing or has another event now.
 
-- What it names was committed: it is written after the commit was acknowledged, and never before,
-  so a contradiction always proves a loss.
-- It may lag: a running process writes at most every PERIOD seconds and at its end. A loss that
-  takes back less than that, while the process ends too, shows nowhere. What a running process
-  itself has seen is kept in memory and does not lag.
-- Processes that share a file keep the furthest position in it; those that cannot keep one each.
+- The file names only committed positions: it is written after the commit was acknowledged, so a
+  contradiction always proves a loss.
+- The file may lag: a running process writes it at most every PERIOD seconds and when it ends. A
+  loss of less than that is not detected if the process ends at the same time. The position in a
+  running process's memory does not lag.
+- Processes that share a file keep the highest position in it; otherwise each has its own file.
 """
 
 import asyncio
@@ -30,15 +30,15 @@ from ledger.store.statements import statement
 
 _log = logging.getLogger("ledger.witness")
 PERIOD = 0.2
-"""Seconds between two writes of the file."""
+"""The shortest time between two writes of the file, in seconds."""
 
 
 class WitnessError(Exception):
-    """The witness cannot be used, or is of another ledger; the message says what to do."""
+    """The witness is unusable or belongs to another ledger; the message says what to do."""
 
 
 class Mark(NamedTuple):
-    """The end of a log: its last event's position, hash and time (UTC); no time at position 0."""
+    """The head of a log: its last event's position, hash and time (UTC); no time at position 0."""
 
     position: int
     hash: bytes
@@ -46,12 +46,12 @@ class Mark(NamedTuple):
 
 
 START = Mark(0, GENESIS, None)
-"""The end of a log without any event."""
+"""The head of an empty log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Testimony:
-    """What the file says: of which ledger (its epoch), and how far its log had come."""
+    """The content of the file: a ledger's epoch and the last known head of its log."""
 
     __test__ = False
     epoch: str
@@ -59,13 +59,13 @@ class Testimony:
 
 
 class WitnessFile:
-    """The file: replaced as a whole and synced to the disk, so it is never half written."""
+    """The witness file, replaced atomically and synced to disk."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def read(self) -> Testimony | None:
-        """What it says, None where there is no such file. Raises WitnessError."""
+        """The file's content, None where there is no file. Raises WitnessError."""
         try:
             text = self.path.read_text(encoding="ascii")
         except FileNotFoundError:
@@ -84,10 +84,10 @@ class WitnessFile:
             ) from error
 
     def write(self, testimony: Testimony, *, back: bool = False) -> None:
-        """Keep the testimony, unless another process has seen the log come further.
+        """Write the testimony, unless the file already has a higher position of the same ledger.
 
-        `back` writes a lower position too, after a loss that was noted, and makes sure that it
-        stays; should the machine lose another renaming, the file only lags. Raises OSError.
+        `back` also writes a lower position, after a recorded loss, and syncs the folder so that
+        the rename survives a crash; without that sync a crash makes the file lag. Raises OSError.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY)
@@ -120,7 +120,7 @@ class WitnessFile:
 
 
 class Witness:
-    """What one process has seen of the log, in memory and, where it has a path, in the file."""
+    """The last head of the log that a process has seen, in memory and, with a path, in the file."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.epoch: str | None = None
@@ -133,7 +133,7 @@ class Witness:
         self._closing = asyncio.Event()
 
     def testimonies(self) -> list[Testimony]:
-        """What this process has seen, and what the file says. Raises WitnessError."""
+        """The heads known from this process's memory and from the file. Raises WitnessError."""
         found: list[Testimony] = []
         if self.epoch is not None and self.seen is not None:
             found.append(Testimony(self.epoch, self.seen))
@@ -143,7 +143,7 @@ class Witness:
         return found
 
     def contradicts(self, head: Mark) -> bool:
-        """Does the log end before, or differ at, what this process has seen of it?"""
+        """True where the log ends before the head that this process has seen, or differs at it."""
         if self.seen is None:
             return False
         if head.position == self.seen.position:
@@ -151,16 +151,16 @@ class Witness:
         return head.position < self.seen.position
 
     def note(self, head: Mark) -> None:
-        """The log was seen to end there, durably; the file follows soon."""
+        """Remember a committed head; the file is written soon after."""
         if self.seen is None or head.position > self.seen.position:
             self._take(head, back=False)
 
     def accept(self, head: Mark, *, back: bool) -> None:
-        """Go by this end of the log from now on; `back`: although more had been seen."""
+        """Replace the remembered head by this one; `back`: a lower position is intended."""
         self._take(head, back=back)
 
     async def close(self) -> None:
-        """Write what is not written yet."""
+        """Write the file if the remembered head is newer."""
         self._closing.set()
         if self._writing is not None:
             await self._writing
@@ -172,7 +172,7 @@ class Witness:
             self._writing = asyncio.get_running_loop().create_task(self._follow(self._file))
 
     async def _follow(self, file: WitnessFile) -> None:
-        """Write at once, and then not more often than every PERIOD, until nothing is new."""
+        """Write at once, then at most every PERIOD seconds, until the file is up to date."""
         while self._unwritten is not None and self.epoch is not None:
             testimony, back = Testimony(self.epoch, self._unwritten), self._back
             self._unwritten, self._back = None, False
@@ -186,7 +186,7 @@ class Witness:
                 await asyncio.wait_for(self._closing.wait(), PERIOD)
 
     def _complain(self, path: Path, error: OSError) -> None:
-        """Once per outage: the log goes on, and the next write tries again."""
+        """Log an error once per outage; the ledger keeps working and the next write retries."""
         if not self._failing:
             _log.warning(
                 "the witness %s cannot be written, so a restored database may go unnoticed: %s",
@@ -197,7 +197,7 @@ class Witness:
 
 
 def check_witness(conninfo: str, path: Path) -> None:
-    """Refuse to start on a database of another ledger than the witness's, and begin a new file.
+    """Refuse to start if the witness names another ledger; make the file if it is missing.
 
     Raises WitnessError, OSError where the file cannot be written, psycopg.Error.
     """
@@ -212,7 +212,7 @@ def check_witness(conninfo: str, path: Path) -> None:
 
 
 def other_ledger(path: Path | None, kept: Testimony, epoch: str) -> str:
-    """What to say where a witness and a database are not of one ledger."""
+    """The error message for a witness and a database of different ledgers."""
     return (
         f"the witness {path or 'in memory'} is of the ledger {kept.epoch}, whose log had come to "
         f"position {kept.mark.position}; this database holds the ledger {epoch}. If the database "
@@ -235,7 +235,10 @@ def _text(testimony: Testimony) -> str:
 
 @contextlib.contextmanager
 def _alone_in(folder: int) -> Iterator[None]:
-    """One process at a time looks and writes; where the file system has no such locks, all may."""
+    """Lock the folder, so that one process at a time reads and writes the file.
+
+    On a file system without flock, processes are not kept apart.
+    """
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
     except OSError:

@@ -1,4 +1,4 @@
--- What the ledger decided for these customers within the window; the first of each, and how many.
+-- The permits and decisions of these customers within the window: the first ones and the count.
 SELECT wanted.owner_id, p.permits, p.count, d.decisions, d.count
 FROM unnest(%(owners)s::text[]) AS wanted (owner_id)
 CROSS JOIN LATERAL (

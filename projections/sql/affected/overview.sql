@@ -1,4 +1,4 @@
--- All that a report tells of the affected customers, from one pass over the mails.
+-- Everything that a report shows about the affected customers, from one pass over the mails.
 SELECT
     (
         SELECT json_build_object(
@@ -32,7 +32,7 @@ SELECT
             FROM received r GROUP BY r.sender ORDER BY 1 LIMIT %(senders)s
         ) t
     ),
-    -- Mails per span of time: of each of the customers who got most, and of all others (null).
+    -- Mails per time span, for each of the customers with the most mails, and for the rest (null).
     (
         SELECT json_agg(json_build_array(t.owner_id, t.span, t.mails))
         FROM (

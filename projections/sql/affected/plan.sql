@@ -1,3 +1,3 @@
--- Over sets whose size no statistics tell: loops within loops would take hours where a hash takes
--- a second. Where a statement is correlated it loops all the same.
+-- No nested loops: the planner has no statistics on these sets, and nested loops take hours where a
+-- hash join takes a second. Correlated subqueries still loop.
 SELECT set_config('enable_nestloop', 'off', true)

@@ -1,7 +1,7 @@
--- What the statements of this folder begin with: the mails of outreach that each customer over policy
--- got within a window, and how many of them counted together in the 24 hours that end with each.
--- A mail exactly 24 hours old no longer counts (design D8). Apologies make nobody affected.
--- Windows rather than joins: whatever the planner believes, it sorts, and the time stays bounded.
+-- The common start of the statements in this folder: the outreach mails that each customer above
+-- the policy's limit got in a window, and how many counted in the 24 hours that end with each mail.
+-- A mail exactly 24 hours old no longer counts (design D8). Apologies make no customer affected.
+-- Window functions instead of joins: they sort whatever the planner estimates, so time is bounded.
 WITH counted AS (
     SELECT m.owner_id, m.observed, m.sender, counts_at(m, %(now)s) AS at
     FROM mails m

@@ -1,4 +1,4 @@
--- The checkpoint of the live generation, locked: waits for the range that is being taken in.
+-- The checkpoint of the live generation, locked: waits until the range in progress is processed.
 SELECT g.generation, g.position
 FROM projections p JOIN projection_generations g USING (partition, name, generation)
 WHERE p.partition = 0 AND p.name = %(name)s

@@ -1,4 +1,4 @@
--- Each read model: its live generation, and for how long its oldest event waits to be taken in.
+-- Each read model: its live generation, and how long its oldest unprocessed event has waited.
 SELECT g.name, g.generation, g.position, head.position,
     CASE
         WHEN g.failed_position IS NOT NULL THEN 'failed'
@@ -12,7 +12,7 @@ CROSS JOIN (SELECT coalesce(max(e.position), 0) AS position FROM events e WHERE 
 LEFT JOIN LATERAL (
     SELECT e.recorded_at FROM events e WHERE e.partition = 0 AND e.position = g.position + 1
 ) waiting ON true
--- A rebuild holds this lock for as long as it lives.
+-- A rebuild holds this lock while it runs.
 CROSS JOIN LATERAL (
     SELECT EXISTS (
         SELECT FROM pg_locks l

@@ -1,3 +1,3 @@
--- Free only while nobody reads: readers share it. Asked for without waiting, so that nobody waits
--- behind a slow reader.
+-- Readers hold this lock in shared mode, so it is free only while nobody reads. Taken without
+-- waiting, so that new readers do not queue behind this request and a slow reader.
 SELECT pg_try_advisory_xact_lock(7203412883)

@@ -1,4 +1,4 @@
--- How far the log and the live read models are: what an idle projector looks at.
+-- The positions of the log and of the live read models; an idle projector polls this.
 SELECT (SELECT coalesce(max(e.position), 0) FROM events e WHERE e.partition = 0),
     (
         SELECT coalesce(json_object_agg(g.name, json_build_array(g.position, g.failed_position)), '{}')

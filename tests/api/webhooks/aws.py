@@ -1,4 +1,4 @@
-"""A stand-in for Amazon: signs SNS messages, and serves its certificate by HTTPS through a proxy.
+"""A fake of Amazon: signs SNS messages, and serves its certificate by HTTPS through a proxy.
 
 The service under test checks that the certificate's host is Amazon's and fetches it by HTTPS. So it
 is told to use a proxy, which answers for `sns.us-east-1.amazonaws.com` itself with a certificate of

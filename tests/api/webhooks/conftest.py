@@ -1,4 +1,4 @@
-"""Services that take every provider's posts: one in test mode, shared by tests with own names."""
+"""Services with all webhook providers configured; one, in test mode, is shared."""
 
 import uuid
 from collections.abc import Iterator

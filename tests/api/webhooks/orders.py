@@ -1,4 +1,4 @@
-"""One invoice's sample events delivered in some order, and what they leave behind."""
+"""Delivers one invoice's sample events in different orders and reads the resulting state."""
 
 import json
 import re

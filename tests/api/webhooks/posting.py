@@ -1,4 +1,4 @@
-"""Bodies as providers post them to a service under test, signed at a moment of its clock."""
+"""Posts webhook bodies to a service under test, signed at a time of its clock."""
 
 import base64
 import hashlib

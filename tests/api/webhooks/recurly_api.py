@@ -1,4 +1,4 @@
-"""A stand-in for Recurly's API on the loopback interface: objects by path, and what was asked."""
+"""A fake of Recurly's API on the loopback interface: objects by path, and recorded requests."""
 
 import json
 import threading

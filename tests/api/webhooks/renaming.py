@@ -1,4 +1,4 @@
-"""Sample bodies under names of their own, so that tests of one ledger do not meet each other."""
+"""Gives sample bodies unique ids, so that tests on one ledger do not affect each other."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Stands between a writer and PostgreSQL, and loses the connection right where a commit is."""
+"""A proxy between a writer and PostgreSQL that breaks the connection at a COMMIT."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Engines on a test's own ledger, and the commands that tests give them."""
+"""Engines on a test's own ledger, and builders of commands for them."""
 
 import asyncio
 import json

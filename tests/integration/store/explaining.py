@@ -1,4 +1,4 @@
-"""Writers whose every statement comes with its plan, also inside functions (auto_explain)."""
+"""Writers that log the plan of every statement, also inside functions (auto_explain)."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What every translation must be: usable facts, and rejections without values of the body."""
+"""Checks every translation: valid facts, and rejections without values of the body."""
 
 import json
 import re

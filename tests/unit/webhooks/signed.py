@@ -1,4 +1,4 @@
-"""A correctly signed delivery for each kind of signature, to be tampered with in tests."""
+"""A correctly signed webhook for each kind of signature, for tests that tamper with it."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
--- The order of the columns is known to audit.py, which reads the binary form.
+-- audit.py reads the binary format and relies on the order of the columns.
 COPY (
     SELECT position, originator_id, originator_version, recorded_at, hash, topic, state
     FROM events

@@ -1,6 +1,6 @@
--- Gives what must only grow (the log, the decisions, the policies) to an owner that nobody connects
--- as, so that the ledger's own role can add to it and can change neither it nor the rules that guard
--- it. Run by a superuser in the ledger's database after each `migrate`, any number of times. The
+-- Makes a role without login the owner of the append-only tables (the log, the decisions, the
+-- policies). The ledger's own role can then insert rows, but not change rows, tables or triggers.
+-- A superuser runs this in the ledger's database after each `migrate`; repeating it is safe. The
 -- settings ledger.app and ledger.owner name the two roles.
 DO $$
 DECLARE
@@ -14,7 +14,7 @@ BEGIN
     IF pg_has_role(app, owner, 'MEMBER') THEN
         RAISE EXCEPTION 'role % is a member of %, or a superuser: it could do what the owner can', app, owner;
     END IF;
-    -- Whoever owns a schema may drop what is in it.
+    -- The owner of a schema may drop the objects in it.
     EXECUTE format('ALTER DATABASE %I OWNER TO %I', current_database(), owner);
     EXECUTE format('ALTER SCHEMA public OWNER TO %I', owner);
     EXECUTE format('GRANT CONNECT, CREATE, TEMPORARY ON DATABASE %I TO %I', current_database(), app);
@@ -39,7 +39,7 @@ BEGIN
     LOOP
         EXECUTE format('ALTER FUNCTION %s OWNER TO %I', found.name, CASE WHEN found.guards THEN owner ELSE app END);
     END LOOP;
-    -- It makes the decisions' next month, which only their owner may.
+    -- This function makes the decision log's next partition, which only the table's owner may do.
     ALTER FUNCTION public.ensure_decision_part(timestamptz) SECURITY DEFINER SET search_path = public, pg_temp;
     REVOKE ALL ON FUNCTION public.ensure_decision_part(timestamptz) FROM PUBLIC;
     EXECUTE format('GRANT EXECUTE ON FUNCTION public.ensure_decision_part(timestamptz) TO %I', app);

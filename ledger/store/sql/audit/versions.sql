@@ -1,5 +1,5 @@
--- The first event whose version does not follow the one that its aggregate had before. An
--- aggregate's events before the range are asked for only where there is such a part.
+-- The first event whose version is not the previous version of its aggregate plus one. Events
+-- before the range are read only if the range does not start at the beginning of the log.
 SELECT min(seen.position)
 FROM (
     SELECT

@@ -1,4 +1,4 @@
--- Decisions, newest first; about an invoice also where it is one of many, as the timeline has them.
+-- Decisions, newest first. For an invoice, also those in which it is one of several invoices.
 SELECT decision_id::text, decided_at, operation, sender, kind, customer_id, invoice_id, thread_id,
     status, code, replayed, policy, position
 FROM decisions

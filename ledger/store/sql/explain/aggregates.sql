@@ -1,4 +1,4 @@
--- The events of aggregates up to a position. LATERAL with OFFSET 0 keeps one index probe for each.
+-- The events of aggregates up to a position. LATERAL with OFFSET 0 forces one index probe each.
 SELECT e.originator_id, e.originator_version, e.topic, e.state::text
 FROM unnest(%(ids)s::uuid[]) AS wanted (id)
 CROSS JOIN LATERAL (

@@ -1,4 +1,4 @@
--- The events up to a position, the last first: among them are those of the decision itself.
+-- The events up to a position, newest first; they include those of the decision itself.
 SELECT e.position, e.originator_id, e.originator_version, e.topic, e.state::text
 FROM events e
 WHERE e.partition = 0 AND e.position <= %(position)s AND e.position > %(position)s - %(limit)s

@@ -1,5 +1,5 @@
--- What the log says of one permit up to a position; its events stand with its customer, whoever
--- that one was merged into.
+-- The events of one permit up to a position. They are in the streams of its customer and of the
+-- customers that this one was merged into.
 SELECT e.originator_id, e.originator_version, e.topic, e.state::text
 FROM unnest(%(customers)s::uuid[]) AS wanted (id)
 CROSS JOIN LATERAL (

@@ -1,4 +1,4 @@
--- What the decision log holds of these decisions, and the head of the log beside it.
+-- The decision log's rows of these decisions, each with the current head of the log.
 SELECT d.decision_id::text, d.status, d.position,
     (SELECT max(e.position) FROM events e WHERE e.partition = 0)
 FROM unnest(%(decisions)s::uuid[]) AS wanted (id)

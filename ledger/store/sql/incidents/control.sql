@@ -1,4 +1,4 @@
--- The ledger's switches as they were moved since a time, oldest first.
+-- The events of the ledger's control aggregate since a time, oldest first.
 SELECT e.position, e.topic, e.state, e.recorded_at
 FROM events e
 WHERE e.partition = 0 AND e.originator_id = %(control)s AND e.recorded_at >= %(since)s

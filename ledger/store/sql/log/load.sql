@@ -1,7 +1,7 @@
 -- Everything that a batch of decisions needs and the cache does not hold, in one statement.
--- LATERAL with OFFSET 0 keeps one index probe for each thing, also in a plan that was made while the
--- tables were empty; there `= ANY` chose a whole index wherever the table has a second one. The answers
--- are ordered for the same reason: only the right index has them in that order.
+-- LATERAL with OFFSET 0 forces one index probe for each item, even in a plan made while the tables
+-- were empty. In such a plan `= ANY` scanned a whole index of a table that has two. The results are
+-- ordered for the same reason: only the right index returns them in that order.
 SELECT json_build_object(
     'now', ledger_now(),
     'position', (SELECT max(h.position) FROM events h WHERE h.partition = 0),

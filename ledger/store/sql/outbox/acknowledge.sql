@@ -1,4 +1,4 @@
--- The first acknowledgement stays; a later one changes nothing and is no error.
+-- The first acknowledgement is kept; a later one changes nothing and is not an error.
 UPDATE alerts
 SET acked_at = coalesce(acked_at, ledger_now()), acked_by = coalesce(acked_by, %(by)s)
 WHERE partition = 0 AND alert_id = %(alert_id)s

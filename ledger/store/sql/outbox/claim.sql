@@ -1,4 +1,4 @@
--- Claim one page for a while; new ones first, so that those which keep failing hold up nothing.
+-- Claim one page for a while; new pages first, so that pages which keep failing do not delay them.
 UPDATE pages
 SET claimed_until = clock_timestamp() + %(claim)s, attempts = attempts + 1
 WHERE partition = 0 AND page_id = (

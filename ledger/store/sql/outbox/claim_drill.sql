@@ -1,4 +1,4 @@
--- Claim the drill of this customer, also one that waits for its next try.
+-- Claim the drill of this customer, even if its retry is not due yet.
 UPDATE pages
 SET claimed_until = clock_timestamp() + %(claim)s, attempts = attempts + 1
 WHERE partition = 0 AND page_id = (

@@ -1,4 +1,4 @@
--- One target has had the page. With the first of them the page has left.
+-- One target received the page. The first target's delivery marks the page as sent.
 WITH clock AS MATERIALIZED (
     SELECT clock_timestamp() AS real, ledger_now() AS ledger
 ), had AS (

@@ -1,5 +1,5 @@
--- How far the drills of this customer are: how many, how many are done, what went wrong, and the
--- targets that have had every one of them.
+-- The drills of this customer: how many, how many are done, the last error, and the targets that
+-- received all of them.
 WITH drills AS (
     SELECT p.page_id, p.done_at, p.last_error
     FROM alerts a JOIN pages p ON p.partition = a.partition AND p.page_id = a.page_id

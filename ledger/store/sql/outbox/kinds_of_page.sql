@@ -1,4 +1,4 @@
--- How many alerts of each kind a page carries, most first.
+-- The number of alerts of each kind in a page, most frequent first.
 SELECT kind, count(*)
 FROM alerts
 WHERE partition = 0

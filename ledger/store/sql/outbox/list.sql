@@ -1,4 +1,4 @@
--- Alerts, newest first, with the state of the page that carries each.
+-- Alerts, newest first, each with the state of the page that contains it.
 SELECT
     a.alert_id, a.kind, a.dedupe_key, a.summary, a.customer_id, a.permit_id, a.drill, a.raised_at,
     a.delivered_at, a.acked_at, a.acked_by, a.escalated_at,

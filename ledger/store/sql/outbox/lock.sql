@@ -1,3 +1,3 @@
--- One pager at a time decides what leaves next. The statements after it see what the one before
--- it committed, because each takes its snapshot after this wait.
+-- One pager at a time groups alerts into pages. The statements after this one see what the previous
+-- pager committed, because their snapshots are taken after this wait.
 SELECT pg_advisory_xact_lock(%(key)s)

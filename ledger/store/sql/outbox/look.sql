@@ -1,4 +1,4 @@
--- Whether there is anything to take into a page, and how much has not reached everybody.
+-- Whether alerts have to be put into pages, and how many alerts and pages are not delivered yet.
 SELECT
     EXISTS (SELECT FROM alerts WHERE partition = 0 AND page_id IS NULL)
     OR EXISTS (

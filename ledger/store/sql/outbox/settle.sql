@@ -1,6 +1,6 @@
--- The end of a try: done, or to be tried again after a wait that doubles, is bounded, and is
--- spread at random by half. `attempts` keeps a claim that ran out from touching the next one.
--- A drill proves that pages arrive now; a late one proves nothing, so it is given up.
+-- The end of a delivery attempt: done, or retried after a wait that doubles up to a limit, with
+-- random jitter of up to half. The condition on `attempts` keeps a claim that expired from changing
+-- a newer one. A drill proves that pages are delivered now, so it is given up after some attempts.
 UPDATE pages
 SET claimed_until = NULL,
     last_error = %(error)s,

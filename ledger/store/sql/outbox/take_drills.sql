@@ -1,4 +1,4 @@
--- A drill is a page of its own and waits for nothing.
+-- Each drill is a separate page and is due at once.
 WITH drills AS (
     SELECT alert_id, dedupe_key FROM alerts WHERE partition = 0 AND page_id IS NULL AND drill
 ), made AS (

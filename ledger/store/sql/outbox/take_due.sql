@@ -1,8 +1,8 @@
--- The summary rule (design D8): the first alert leaves at once; what is raised within the window
--- after the last page left is held, and leaves together at the window's end. The window is over
--- when either clock says so: a stopped test clock must not hold pages back, and a moved one must
--- not make a drill wait. While the last page has not left anywhere, the next ones wait for it, but
--- no longer than `patience`.
+-- The summary rule (design D8): the first alert is sent at once. Alerts raised within the window
+-- after the last page was sent are held and sent together at the end of the window. The window is
+-- over when it has passed by either clock: a stopped test clock must not hold pages back, and a
+-- moved one must not delay a drill. While the last page is not delivered to any target, later ones
+-- wait for it, but not longer than `patience`.
 WITH clock AS MATERIALIZED (
     SELECT clock_timestamp() AS real, ledger_now() AS ledger
 ), last AS (

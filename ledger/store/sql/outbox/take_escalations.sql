@@ -1,5 +1,5 @@
--- What nobody acknowledged in time is paged once more, all of it in one message that has the
--- dedupe key of the oldest page in it. In time goes by either clock, as the summary's window does.
+-- Alerts that nobody acknowledged in time are paged once more, all in one message with the dedupe
+-- key of its oldest page. The time limit passes by either clock, as the summary window does.
 WITH clock AS MATERIALIZED (
     SELECT clock_timestamp() AS real, ledger_now() AS ledger
 ), late AS (

@@ -1,5 +1,5 @@
--- A state at a time, each in the order of the index of unsettled permits. The time is asked for in a
--- SELECT of its own: a volatile function in the condition itself keeps the index from being used.
+-- One state at a time, each in the order of the index of unsettled permits. The time comes from a
+-- subquery: with a volatile function in the condition itself the index would not be used.
 SELECT lapsed.permit_id::text
 FROM unnest(ARRAY['granted', 'redeemed']) AS unsettled (state)
 CROSS JOIN LATERAL (

@@ -1,4 +1,4 @@
--- Claim some objects of the providers whose API can be asked, for a while and without a lock (D11).
+-- Claim some objects of the providers with a configured API, for a while; no lock stays (D11).
 UPDATE refresh_work
 SET claimed_until = clock_timestamp() + %(claim)s, attempts = attempts + 1
 WHERE partition = 0 AND refresh_id IN (

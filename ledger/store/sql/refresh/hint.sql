@@ -1,4 +1,4 @@
--- One row per object; a new hint makes it due at once, whatever went wrong before.
+-- One row per object; a new hint makes it due at once, also after a failed fetch.
 INSERT INTO refresh_work (partition, provider, object_kind, object_id, first_hinted_at, last_hinted_at)
 VALUES (0, %(provider)s, %(object_kind)s, %(object_id)s, ledger_now(), ledger_now())
 ON CONFLICT (partition, provider, object_kind, object_id) DO UPDATE SET

@@ -1,4 +1,4 @@
--- The oldest object of each provider that has waited too long, and how many have.
+-- Each provider's oldest overdue object, and the number of its overdue objects.
 SELECT DISTINCT ON (provider)
     provider, refresh_id, first_hinted_at, count(*) OVER (PARTITION BY provider)
 FROM refresh_work

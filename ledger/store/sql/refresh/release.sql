@@ -1,4 +1,4 @@
--- Free for the next try: after a pause and with what went wrong, or at once for a newer hint.
+-- End a claim: the object is due after a pause, with the error, or at once if a newer hint came.
 UPDATE refresh_work SET
     claimed_until = NULL,
     last_error = %(error)s,

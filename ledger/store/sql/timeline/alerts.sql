@@ -1,4 +1,4 @@
--- The next alerts about some customers; of an invoice only those about its permits.
+-- The next alerts about some customers; for an invoice only those about its permits.
 SELECT a.alert_id, a.raised_at, a.position, a.kind, a.summary, a.customer_id, a.permit_id,
     a.delivered_at, a.acked_at, a.acked_by
 FROM alerts a

@@ -1,5 +1,5 @@
--- The next decisions about some customers. The bound on the time alone is for the index: positions
--- and times rise together, but for what was noted beside the writer lock.
+-- The next decisions about some customers. The separate condition on the time allows the index:
+-- positions and times rise together, except for rows inserted without the writer lock.
 SELECT d.decision_id::text, d.decided_at, d.position, d.operation, d.sender, d.kind, d.customer_id,
     d.invoice_id, d.thread_id, d.status, d.code, d.replayed
 FROM decisions d

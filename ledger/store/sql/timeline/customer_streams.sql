@@ -1,5 +1,5 @@
--- What a customer's story is told by, beside their own events: every invoice that ever named them,
--- every thread that was ever theirs, and every address that they ever had, by its fingerprint.
+-- The streams of a customer's timeline beside their own: every invoice that ever named them, every
+-- thread that ever belonged to them, and every address that they ever had, by its fingerprint.
 SELECT 'invoice', o.invoice_id
 FROM invoice_owners o
 WHERE o.partition = 0 AND o.customer_id = ANY (%(customers)s::text[])

@@ -1,4 +1,4 @@
--- The next events of some streams. LATERAL with OFFSET 0 keeps one index probe for each stream.
+-- The next events of some streams. LATERAL with OFFSET 0 forces one index probe for each stream.
 SELECT e.position, e.recorded_at, e.originator_id, e.originator_version, e.topic, e.state
 FROM unnest(%(streams)s::uuid[]) AS wanted (id)
 CROSS JOIN LATERAL (

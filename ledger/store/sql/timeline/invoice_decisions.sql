@@ -1,5 +1,5 @@
--- The next decisions about an invoice: under its customers, also where it is one of many; and those
--- that were asked for before anybody had told of it. Each part has an index of its own.
+-- The next decisions about an invoice: those of its customers, also where it is one of several
+-- invoices, and those made before the ledger knew the invoice. Each part has its own index.
 WITH d AS (
     SELECT c.*
     FROM decisions c

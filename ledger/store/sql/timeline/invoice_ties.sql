@@ -1,4 +1,4 @@
--- Whom an invoice ever named, and the permits that were ever granted for it.
+-- The customers that an invoice ever named, and all permits granted for it.
 SELECT
     array_agg(DISTINCT e.state -> 'snapshot' ->> 'customer_id')
         FILTER (WHERE e.topic = 'ledger:Invoice.Observed'),

@@ -1,4 +1,4 @@
--- They may hold addresses, so they go after the policy's days (design D18).
+-- Bodies may contain addresses, so they are deleted after the policy's number of days (design D18).
 DELETE FROM rejected_bodies
 WHERE partition = 0 AND rejected_id IN (
     SELECT rejected_id FROM rejected_bodies

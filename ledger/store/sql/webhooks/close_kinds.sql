@@ -1,4 +1,5 @@
--- A kind without an open body may be alerted on again. Locked in the order in which kinds are opened.
+-- A kind without an open body may raise an alert again. Rows are locked in the order in which kinds
+-- are opened, to avoid deadlocks.
 WITH quiet AS (
     SELECT k.provider, k.kind FROM rejected_kinds k
     WHERE k.partition = 0 AND k.open AND NOT EXISTS (

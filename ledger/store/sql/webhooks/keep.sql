@@ -1,4 +1,4 @@
--- The same bytes again are the same row; they open it again unless a person dismissed them.
+-- The same bytes use the same row; they reopen it unless a person dismissed it.
 INSERT INTO rejected_bodies (
     partition, provider, kinds, reasons, headers, body, body_hash, fetched, received_at, last_received_at
 )

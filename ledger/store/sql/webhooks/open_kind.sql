@@ -1,4 +1,4 @@
--- The episode in which bodies of this kind are open now; a new one where none was.
+-- The current episode of open bodies of this kind; a new one where there was none.
 INSERT INTO rejected_kinds (partition, provider, kind)
 VALUES (0, %(provider)s, %(kind)s)
 ON CONFLICT (partition, provider, kind) DO UPDATE SET

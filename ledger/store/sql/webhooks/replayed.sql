@@ -1,4 +1,5 @@
--- After a replay: used in full, and then its bytes go (design D18); or kept with what is in the way.
+-- After a replay: accepted completely, then the bytes are deleted (design D18), or kept with the
+-- reasons that are left.
 UPDATE rejected_bodies SET
     replayed_at = ledger_now(),
     kinds = CASE WHEN %(used)s THEN kinds ELSE %(kinds)s END,

@@ -1,4 +1,4 @@
--- Which ledger this is, and what stands at positions that were seen in its log.
+-- The ledger's epoch, and the events now at positions that were seen before.
 SELECT s.value, (
     SELECT json_object_agg(e.position, encode(e.hash, 'hex'))
     FROM events e

@@ -1,5 +1,5 @@
--- When the part of the log ends that was not lost, and whether that loss has been noted already.
--- Whatever came after a restore was recorded later than all that was seen before it.
+-- The time of the last event that was not lost, and whether the loss is recorded already. Events
+-- written after a restore have later times than all events seen before it.
 WITH kept AS (
     SELECT e.recorded_at
     FROM events e

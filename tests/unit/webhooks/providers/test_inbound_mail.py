@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from api.webhooks.bodies.mail_events import LOOP_HEADERS, bare_address, bracketed, one_line
+from api.webhooks.bodies.mail_events import LOOP_HEADERS, bare_address, one_line
+from api.webhooks.bodies.mail_ids import bracketed
 from api.webhooks.bodies.mail_thread import MailHeaders
 from api.webhooks.bodies.unusable import Unusable
 from api.webhooks.provider import Translation

@@ -1,4 +1,4 @@
-"""Requests of one Idempotency-Key, one at a time, over all processes that serve the ledger."""
+"""The lock that runs requests with the same Idempotency-Key one at a time, in all processes."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,73 +18,76 @@ _OPTIONS = "-c statement_timeout=5000 -c timezone=UTC -c jit=off"
 
 
 @dataclass(slots=True)
-class _Here:
-    """Those of one key that are in this process: one runs, the others wait."""
+class _Waiting:
+    """The requests with one key in this process: the lock's holder runs, the others wait."""
 
-    alone: asyncio.Lock = field(default_factory=asyncio.Lock)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     count: int = 0
 
 
-class Twins:
-    """Lets the next request of a key in once the one before has been answered.
+class IdempotencyLock:
+    """Locks by idempotency scope: a request runs after the one before it has been answered.
 
-    Within a process by a lock in memory; between processes by an advisory lock of the database,
-    taken without waiting for it, so that one connection serves them all. Should that connection be
-    lost, so are its locks, and a twin elsewhere may begin before the first has ended.
+    Within a process it is a lock in memory, between processes an advisory lock of the database.
+    The advisory lock is polled, not waited for, so that one connection serves all requests. If
+    that connection breaks, its locks are released, and another process may then run a request
+    with the same key before the first has ended.
     """
 
     def __init__(self, conninfo: str, patience: float = 30.0) -> None:
         self._conninfo = conninfo
         self._patience = patience
-        self._here: dict[bytes, _Here] = {}
+        self._waiting: dict[bytes, _Waiting] = {}
         self._connection: AsyncConnection[Any] | None = None
         self._using = asyncio.Lock()
 
     @asynccontextmanager
-    async def alone(self, scope: bytes) -> AsyncIterator[None]:
+    async def hold(self, scope: bytes) -> AsyncIterator[None]:
         """Wait, at most `patience` seconds, until no other request of that scope is running.
 
         Raises StoreUnavailable where it takes longer, or the database does not answer.
         """
-        here = self._here.setdefault(scope, _Here())
-        here.count += 1
+        waiting = self._waiting.setdefault(scope, _Waiting())
+        waiting.count += 1
         try:
-            async with here.alone:
+            async with waiting.lock:
                 await self._take(scope)
                 try:
                     yield
                 finally:
                     with suppress(StoreUnavailable):
-                        await self._asked("give_back", scope)
+                        await self._call("release", scope)
         finally:
-            here.count -= 1
-            if not here.count:
-                del self._here[scope]
+            waiting.count -= 1
+            if not waiting.count:
+                del self._waiting[scope]
 
     async def close(self) -> None:
-        """Close the connection, and so give back what is still held."""
+        """Close the connection, which releases every advisory lock still held."""
         async with self._using:
             await self._drop()
 
     async def _take(self, scope: bytes) -> None:
         give_up = stopwatch() + self._patience
-        while not await self._asked("take", scope):
+        while not await self._call("take", scope):
             if stopwatch() >= give_up:
                 raise StoreUnavailable("the same request is still running")
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
 
-    async def _asked(self, name: str, scope: bytes) -> bool:
+    async def _call(self, name: str, scope: bytes) -> bool:
         number = int.from_bytes(scope[:8], "big", signed=True)
         async with self._using:
             try:
                 connection = await self._connected()
-                cursor = await connection.execute(statement("twins", name), {"number": number})
+                cursor = await connection.execute(
+                    statement("idempotency_lock", name), {"number": number}
+                )
                 row = await cursor.fetchone()
             except (psycopg.Error, OSError) as error:
                 await self._drop()
                 raise StoreUnavailable(type(error).__name__) from error
             except asyncio.CancelledError:
-                # Taken or given back, nobody knows: a lock that stayed would never be given back.
+                # Whether the lock is held is unknown now: closing the connection releases it.
                 await self._drop()
                 raise
         return bool(row and row[0])

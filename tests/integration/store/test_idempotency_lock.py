@@ -1,4 +1,4 @@
-"""Requests of one Idempotency-Key, one at a time, also where two processes have one each."""
+"""The idempotency lock runs requests with one key one at a time, within and between processes."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from ledger.application.ports import StoreUnavailable
-from ledger.store.twins import Twins
+from ledger.store.idempotency_lock import IdempotencyLock
 
 ONE, OTHER = b"1" * 32, b"2" * 32
 
@@ -29,7 +29,7 @@ async def _asking(conninfo: str, sessions: int) -> None:
 
 def _run(conninfo: str, test: Any, **given: float) -> None:
     async def run() -> None:
-        first, second = Twins(conninfo), Twins(conninfo, **given)
+        first, second = IdempotencyLock(conninfo), IdempotencyLock(conninfo, **given)
         try:
             await test(first, second)
         finally:
@@ -39,8 +39,8 @@ def _run(conninfo: str, test: Any, **given: float) -> None:
     asyncio.run(run())
 
 
-async def _pass(twins: Twins, scope: bytes, order: list[str], name: str) -> None:
-    async with twins.alone(scope):
+async def _pass(lock: IdempotencyLock, scope: bytes, order: list[str], name: str) -> None:
+    async with lock.hold(scope):
         order.append(name)
 
 
@@ -49,9 +49,9 @@ def _task(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
 
 
 def test_a_twin_in_another_process_waits_and_another_key_does_not(database: str) -> None:
-    async def test(first: Twins, second: Twins) -> None:
+    async def test(first: IdempotencyLock, second: IdempotencyLock) -> None:
         order: list[str] = []
-        async with first.alone(ONE):
+        async with first.hold(ONE):
             waiting = _task(_pass(second, ONE, order, "twin"))
             await _asking(database, 2)
             await _pass(second, OTHER, order, "another key")
@@ -63,9 +63,9 @@ def test_a_twin_in_another_process_waits_and_another_key_does_not(database: str)
 
 
 def test_a_twin_in_the_same_process_waits_too(database: str) -> None:
-    async def test(first: Twins, _: Twins) -> None:
+    async def test(first: IdempotencyLock, _: IdempotencyLock) -> None:
         order: list[str] = []
-        async with first.alone(ONE):
+        async with first.hold(ONE):
             waiting = _task(_pass(first, ONE, order, "twin"))
             await _pass(first, OTHER, order, "another key")
             order.append("first")
@@ -76,9 +76,9 @@ def test_a_twin_in_the_same_process_waits_too(database: str) -> None:
 
 
 def test_one_that_failed_lets_the_next_one_in(database: str) -> None:
-    async def test(first: Twins, second: Twins) -> None:
+    async def test(first: IdempotencyLock, second: IdempotencyLock) -> None:
         with pytest.raises(ZeroDivisionError):
-            async with first.alone(ONE):
+            async with first.hold(ONE):
                 raise ZeroDivisionError
         order: list[str] = []
         await _pass(second, ONE, order, "next")
@@ -88,8 +88,8 @@ def test_one_that_failed_lets_the_next_one_in(database: str) -> None:
 
 
 def test_nobody_waits_for_ever(database: str) -> None:
-    async def test(first: Twins, second: Twins) -> None:
-        async with first.alone(ONE):
+    async def test(first: IdempotencyLock, second: IdempotencyLock) -> None:
+        async with first.hold(ONE):
             with pytest.raises(StoreUnavailable, match="still running"):
                 await _pass(second, ONE, [], "twin")
 
@@ -97,9 +97,9 @@ def test_nobody_waits_for_ever(database: str) -> None:
 
 
 def test_a_process_that_is_gone_holds_nobody_up(database: str) -> None:
-    async def test(first: Twins, second: Twins) -> None:
+    async def test(first: IdempotencyLock, second: IdempotencyLock) -> None:
         order: list[str] = []
-        async with first.alone(ONE):
+        async with first.hold(ONE):
             waiting = _task(_pass(second, ONE, order, "twin"))
             await _asking(database, 2)
             await first.close()
@@ -110,8 +110,8 @@ def test_a_process_that_is_gone_holds_nobody_up(database: str) -> None:
 
 
 def test_without_a_database_nothing_runs(database: str) -> None:
-    async def test(_: Twins, __: Twins) -> None:
-        nowhere = Twins("host=/nowhere dbname=none")
+    async def test(_: IdempotencyLock, __: IdempotencyLock) -> None:
+        nowhere = IdempotencyLock("host=/nowhere dbname=none")
         with pytest.raises(StoreUnavailable):
             await _pass(nowhere, ONE, [], "nobody")
 

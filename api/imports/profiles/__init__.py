@@ -1,0 +1,1 @@
+"""What each provider's sent log looks like: one file a profile."""

@@ -1,0 +1,78 @@
+"""A folder of sent mail as an mbox: the headers of each mail, and none of what is in it."""
+
+import re
+from collections.abc import Iterator
+from email.parser import BytesHeaderParser
+from email.policy import compat32
+from io import BufferedReader
+from typing import Any
+
+from api.imports.dates import Dates
+from api.imports.profiles.profile import Fate, Head, Told
+from api.imports.rows import RawRow
+
+_SEPARATOR = re.compile(rb"From \S.*\d\d:\d\d.*\d{4}\s*", re.ASCII)
+_LONGEST_HEADER = 256 * 1024
+_LONGEST_LINE = 64 * 1024
+_RECIPIENTS = ("To", "Cc", "Bcc")
+_WANTED = ("Date", "Message-ID", *_RECIPIENTS, "Resent-To", "X-Gmail-Labels")
+
+
+class Mbox:
+    """RFC 4155; of a Google archive of all mail, what is labelled as sent."""
+
+    name = "mbox"
+
+    def knows(self, head: Head) -> bool:
+        """Does it begin with the separator line of an mbox?"""
+        first = head.lines[0].encode() if head.lines else b""
+        return _SEPARATOR.fullmatch(first) is not None
+
+    def rows(self, file: BufferedReader, kind: str, dates: Dates) -> Iterator[RawRow]:
+        """A row for each mail, with the headers that matter."""
+        parser = BytesHeaderParser(policy=compat32)
+        header: list[bytes] | None = None
+        number = start = size = 0
+        blank = True
+        while raw := file.readline(_LONGEST_LINE):
+            number += raw.endswith(b"\n")
+            if blank and _SEPARATOR.fullmatch(raw):
+                if header is not None:
+                    yield _row(start, parser, header, size)
+                header, start, size = [], max(number, 1), 0
+                in_header = True
+            elif header is not None and in_header:
+                in_header = bool(raw.strip(b"\r\n"))
+                size += len(raw)
+                if in_header and size <= _LONGEST_HEADER:
+                    header.append(raw)
+            blank = not raw.strip(b"\r\n")
+        if header is not None:
+            yield _row(start, parser, header, size)
+
+    def told(self, row: RawRow) -> Told:
+        """What a mail tells: in this folder all were sent."""
+        found = row.columns
+        labels = found.get("X-Gmail-Labels")
+        sent = labels is None or any(part.strip() == "Sent" for part in str(labels).split(","))
+        recipients = found.get("Resent-To") or [
+            found[name] for name in _RECIPIENTS if name in found
+        ]
+        message_id = found.get("Message-ID")
+        fate = Fate.SENT if sent else Fate.OTHER
+        return Told(fate, found.get("Date"), recipients, message_id, None, message_id)
+
+
+def _row(line: int, parser: BytesHeaderParser, header: list[bytes], size: int) -> RawRow:
+    if size > _LONGEST_HEADER:
+        return RawRow(line, {}, "its headers are longer than 256 KiB")
+    mail: Any = parser.parsebytes(b"".join(header))
+    columns = {}
+    for name in _WANTED:
+        values = [" ".join(str(value).split()) for value in mail.get_all(name, [])]
+        if values:
+            columns[name] = ", ".join(values) if name in _RECIPIENTS else values[0]
+    return RawRow(line, columns)
+
+
+MBOX = Mbox()

@@ -1,0 +1,38 @@
+"""Any other log of records: its columns are found by the names that such logs give them."""
+
+from api.imports.profiles.profile import Head
+from api.imports.profiles.table import Table, words
+
+
+class PlainCsv(Table):
+    """Never guessed: which of two columns is meant is for the one who calls for it to know."""
+
+    __slots__ = ()
+
+    def knows(self, head: Head) -> bool:
+        """Never."""
+        return False
+
+
+PLAIN_CSV = PlainCsv(
+    name="csv",
+    marks=(),
+    at=(
+        "sent at", "sent", "send date", "sent date", "date sent", "time sent", "sent time",
+        "send time", "delivered at", "processed", "timestamp", "date", "datetime", "date time",
+        "time", "created at", "created", "when",
+    ),
+    recipients=(
+        "recipient", "recipients", "to", "to email", "to address", "recipient email", "email",
+        "email address", "e-mail", "address", "customer email", "destination",
+    ),
+    id=("message id", "mail id", "email id", "delivery id", "provider message id", "id", "uid"),
+    message_id=("message-id header", "rfc message id", "smtp-id", "internet message id"),
+    status=("status", "event", "last event", "state", "delivery status"),
+    fates=words(
+        sent="sent send delivered delivery accepted processed opened open clicked click ok success",
+        failed="""bounced bounce failed fail failure dropped rejected reject blocked suppressed
+            undeliverable notdelivered error cancelled canceled hardbounce""",
+        other="queued scheduled pending draft deferred delayed softbounce unsubscribed complained",
+    ),
+)  # fmt: skip

@@ -132,9 +132,7 @@ def test_where_amazon_cannot_be_asked_it_must_post_again(sns: Sns, mark: str) ->
     service, aws = sns.service, sns.aws
     mail = permitted(service, mark, "ses")
     later = f"https://{HOST}/later.pem"
-    post = aws.post(
-        bounce(mail.provider_id, mail.email), service.clock, mark, SigningCertURL=later
-    )
+    post = aws.post(bounce(mail.provider_id, mail.email), service.clock, mark, SigningCertURL=later)
     aws.answers["/later.pem"] = (503, b"")
     answer = post.to(service).no(503, "unavailable")
     assert answer.headers["retry-after"]

@@ -74,7 +74,7 @@ def build_context(
     connections = Connections(conninfo)
     writer = PostgresWriter(conninfo, witness=Witness(settings.witness_path))
     engine = Engine(writer, policy, identity, Limits(queue=settings.max_waiting))
-    reader, translator = LedgerReader(connections), Translator(identity)
+    reader, translator = LedgerReader(connections), Translator(identity, policy.own_lists)
     pager = Pager(conninfo, settings.alert_urls, policy)
     time = RecentTime(reader.now, always_read=test_clock)
     intake = Intake(settings.webhooks, engine, translator, connections, time, pager.wake)

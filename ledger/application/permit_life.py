@@ -22,6 +22,7 @@ from ledger.domain.reasons import Denial
 from ledger.domain.stages import money_obstacle
 from ledger.domain.subjects import hold_obstacle, in_flight_obstacle
 from ledger.domain.thread import Thread
+from ledger.domain.thread_subjects import overtaken_in_thread
 
 
 def redeem(world: World, command: Redeem) -> Outcome:
@@ -141,6 +142,7 @@ def permit_body(permit: Permit) -> dict[str, Any]:
         "send_by": permit.send_by,
         "redeemed_at": permit.redeemed_at,
         "settled_at": permit.settled_at,
+        "bounced": permit.bounced,
         "provider_message_id": permit.provider_message_id,
     }
 
@@ -183,6 +185,10 @@ def overtaken(world: World, permit: Permit) -> str | None:
     if customer is not None and customer.holds.binding(world.now, permit.kind) is not None:
         return "the customer was put on hold"
     why = _address_overtaken(world, permit, customer)
+    if why is not None:
+        return why
+    thread = world.thread(permit.thread_id) if permit.thread_id and permit.slots else None
+    why = overtaken_in_thread(thread, permit, world.now) if thread is not None else None
     if why is not None:
         return why
     for item in permit.items:

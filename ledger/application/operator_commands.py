@@ -22,7 +22,7 @@ from ledger.application.recovery import note_loss
 from ledger.application.world import World
 from ledger.domain.control import CONTROL_ID, Control
 from ledger.domain.customer import Customer
-from ledger.domain.hold import Hold
+from ledger.domain.hold import Hold, is_of_sort
 from ledger.domain.incident import Incident
 from ledger.domain.job import Job
 from ledger.domain.mailbox import UNSUBSCRIBED
@@ -82,7 +82,7 @@ def _release(world: World, outcome: Outcome, fingerprint: str, command: ReleaseA
     """
     mailbox = world.mailbox(fingerprint)
     for hold in mailbox.holds.words() if mailbox is not None else ():
-        if hold.held and hold.reason != UNSUBSCRIBED:
+        if hold.held and not is_of_sort(hold.reason, UNSUBSCRIBED):
             lifted = Hold(hold.reason, False, max(world.now, hold.at))
             release_address_hold(world, outcome, fingerprint, lifted, command.by, command.reason)
 

@@ -75,9 +75,10 @@ def _column_options(command: Any) -> Any:
 def sends_import(file: str, **options: Any) -> None:
     """Import a sent log.
 
-    It is a provider's export, a mail server's log, an mbox, or any CSV or JSON. Its mails use up stages, intents and windows, and count as mails received. Rows that were taken
-    in before are known by their id and change nothing. Exit code 3: rows were skipped; 4: times are
-    not certain, and nothing was taken.
+    FILE is a provider's export, a mail server's log, an mbox, or any CSV or JSON. Its mails use up
+    stages, intents and windows, and count as mails received. Rows that were imported before are
+    known by their id and change nothing. Exit code 3: rows were skipped; 4: times are not certain,
+    and nothing was imported.
     """
     columns = Columns(
         **{name.replace("-", "_"): options[name.replace("-", "_")] for name, _ in _COLUMN_OPTIONS}

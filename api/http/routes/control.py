@@ -19,7 +19,7 @@ from ledger.application.answers import to_json
 from ledger.application.commands import CallPause, CallResume, GiveUpLease, TakeLease
 from ledger.application.ports import Need
 from ledger.domain.control import CONTROL_ID, Control
-from ledger.store.statements import statement
+from ledger.store.setup import move_test_clock
 
 router = APIRouter(prefix="/v1", tags=["control"], route_class=GuardedRoute)
 IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
@@ -94,16 +94,13 @@ async def set_test_clock(
 
 
 async def _move_test_clock(context: Context, body: TestClockRequest) -> Response:
-    async with context.connections.use() as connection, connection.transaction():
-        await connection.execute(statement("ledger", "lock"))
-        cursor = await connection.execute(statement("ledger", "set_clock"), {"now": body.now})
-        row = await cursor.fetchone()
-    assert row is not None
-    if row[0] != body.now:
-        raise ProblemError("invalid_request", f"the test clock is at {row[0].isoformat()} already")
+    async with context.connections.use() as connection:
+        now = await move_test_clock(connection, body.now)
+    if now != body.now:
+        raise ProblemError("invalid_request", f"the test clock is at {now.isoformat()} already")
     context.projector.wake()
     position = (await context.reader.load(Need())).position
-    content = {"now": row[0], "position": str(position)}
+    content = {"now": now, "position": str(position)}
     return Response(to_json(content), media_type="application/json")
 
 

@@ -6,6 +6,7 @@ decisions); the ledger itself writes through the engine (design D3, D4).
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import Event
 from typing import Any
 from uuid import UUID
@@ -46,7 +47,7 @@ class LedgerRecorder(ApplicationRecorder):
     """
 
     def __init__(self, conninfo: str, *, poll_seconds: float = 0.1) -> None:
-        timeouts = Timeouts()
+        timeouts = replace(Timeouts(), idle_in_transaction=5_000)
         self._pool = ConnectionPool(
             conninfo,
             min_size=0,

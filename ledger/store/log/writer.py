@@ -66,6 +66,8 @@ class Timeouts:
             "lock_timeout": self.lock,
             "statement_timeout": self.statement,
             "idle_in_transaction_session_timeout": self.idle_in_transaction,
+            # A stopped process that reads no more of a large answer; not over a Unix socket.
+            "tcp_user_timeout": self.answer,
             "synchronous_commit": "on",
             # Under a stricter level the snapshot would be older than the wait for the lock, and
             # the head of the log would be stale.

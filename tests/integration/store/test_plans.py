@@ -181,7 +181,7 @@ def assert_by_index(plan: Plan, most_pages: int) -> None:
 def assert_hot_path(collector: Collector) -> None:
     """Every statement that a batch is made of was seen, and went by its indexes."""
     for words in (
-        "FROM partitions p WHERE p.partition = 0 FOR UPDATE",
+        "take_writer_lock()",
         "ORDER BY e.position DESC LIMIT 1",
         "-- Everything that a batch of decisions needs",
         "INSERT INTO events",

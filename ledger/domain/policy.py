@@ -58,6 +58,7 @@ class Policy:
     alert_summary_minutes: int = 5
     idempotency_days: int = 30
     rejected_body_days: int = 30
+    clock_jump_minutes: int = 5
     message_id_domain: str = "send-ledger.invalid"
     locale: str = "en_US"
 
@@ -65,6 +66,11 @@ class Policy:
     def permit_life(self) -> timedelta:
         """How long a permit lives before it lapses."""
         return timedelta(minutes=self.permit_minutes)
+
+    @property
+    def clock_jump(self) -> timedelta:
+        """How far the database's clock may move against a second clock before it is suspect."""
+        return timedelta(minutes=self.clock_jump_minutes)
 
     def stage(self, name: str) -> Stage | None:
         """The stage of that name, or None."""
@@ -105,6 +111,7 @@ _BOUNDS: dict[str, tuple[int, int]] = {
     "alert_summary_minutes": (1, 24 * 60),
     "idempotency_days": (1, 3650),
     "rejected_body_days": (1, 3650),
+    "clock_jump_minutes": (1, 24 * 60),
 }
 
 

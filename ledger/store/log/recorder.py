@@ -19,8 +19,8 @@ from psycopg_pool import ConnectionPool
 from ledger.application.clock import decision_time
 from ledger.store.hashchain import GENESIS
 from ledger.store.log.encoding import event_row
+from ledger.store.log.timeouts import Timeouts
 from ledger.store.log.transcoding import write_json
-from ledger.store.log.writer import Timeouts
 from ledger.store.statements import statement
 
 _ERRORS: tuple[tuple[type[psycopg.Error], type[Exception]], ...] = (

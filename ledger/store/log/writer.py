@@ -2,16 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime
-from types import TracebackType
 from typing import Any
 
 import orjson
 import psycopg
 from psycopg import AsyncConnection
-from psycopg.pq.abc import PGresult
 
 from ledger.application.clock import decision_time
 from ledger.application.ports import (
@@ -26,59 +23,21 @@ from ledger.application.ports import (
     StoreUnavailable,
 )
 from ledger.store.hashchain import GENESIS
+from ledger.store.log.answering import REFUSED, Answering
+from ledger.store.log.begun import read_begun
 from ledger.store.log.encoding import encode_batch
 from ledger.store.log.exchange import Exchange
 from ledger.store.log.loading import load_arguments, read_loaded
+from ledger.store.log.timeouts import Timeouts
 from ledger.store.log.transcoding import read_event
 from ledger.store.statements import statement
 from ledger.store.witness.lost_history import OtherLedger, compare
 from ledger.store.witness.witness_file import START, Mark, Witness, WitnessError
 
 _log = logging.getLogger("ledger.store")
-_REFUSED = (
-    psycopg.errors.DataError,
-    psycopg.errors.IntegrityError,
-    psycopg.errors.ProgrammingError,
-)
 _STATEMENTS = ("begin", "head", "load", "append", "commit", "rollback")
 _BEGIN = ((b"begin", ()), (b"head", ()))
 _TOO_LONG = (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled, TimeoutError)
-
-
-@dataclass(frozen=True, slots=True)
-class Timeouts:
-    """The writer's timeouts in milliseconds: a hanging lock holder must not block it for ever."""
-
-    connect: int = 5_000
-    lock: int = 5_000
-    statement: int = 10_000
-    idle_in_transaction: int = 15_000
-    answer: int = 20_000
-
-    @property
-    def options(self) -> str:
-        """The session settings of the writer (design D4).
-
-        Sequential scans are off because a prepared statement that was planned while its table was
-        empty would keep that plan; every statement here can use an index.
-        """
-        settings = {
-            "lock_timeout": self.lock,
-            "statement_timeout": self.statement,
-            "idle_in_transaction_session_timeout": self.idle_in_transaction,
-            # A stopped process that reads no more of a large answer; not over a Unix socket.
-            "tcp_user_timeout": self.answer,
-            "synchronous_commit": "on",
-            # Under a stricter level the snapshot would be older than the wait for the lock, and
-            # the head of the log would be stale.
-            "default_transaction_isolation": r"read\ committed",
-            "timezone": "UTC",
-            "datestyle": "ISO",
-            "bytea_output": "hex",
-            "enable_seqscan": "off",
-            "jit": "off",
-        }
-        return " ".join(f"-c {name}={value}" for name, value in settings.items())
 
 
 class PostgresWriter:
@@ -146,14 +105,24 @@ class PostgresWriter:
         except StoreRefused:
             await self.rollback()
             raise
-        self._head, read_at, keys_version = _read_head(found)
+        begun = read_begun(found)
+        self._head = begun.mark
         self._last_hash = self._head.hash
         loss = await self._lost(connection)
-        now = decision_time(read_at, self._head.at)
+        now = decision_time(begun.read_at, self._head.at)
         await self._ensure_month(connection, now)
         # Reported once, so the flag is reset only after everything that can fail.
         rewritten, self._rewritten = self._rewritten, False
-        return Head(self._head.position, self._head.hash, now, keys_version, rewritten, loss)
+        return Head(
+            self._head.position,
+            self._head.hash,
+            now,
+            begun.keys_version,
+            rewritten,
+            loss,
+            read_at=None if begun.is_test_clock else begun.read_at,
+            log_at=self._head.at,
+        )
 
     async def _lost(self, connection: AsyncConnection[Any]) -> Loss | None:
         """The history that the log has lost, according to the witness (D13).
@@ -233,7 +202,7 @@ class PostgresWriter:
                 _, ended = await exchange.answers()
                 if ended.command_status != b"COMMIT":
                     raise psycopg.OperationalError("the transaction was not committed")
-        except _REFUSED as error:
+        except REFUSED as error:
             raise StoreRefused(str(error)) from error
         except (psycopg.errors.QueryCanceled, psycopg.errors.LockNotAvailable) as error:
             raise StoreUnavailable(str(error)) from error
@@ -326,9 +295,9 @@ class PostgresWriter:
             raise StoreUnavailable("the connection was lost")
         return self._connection
 
-    def _answering(self, limit: int | None = None) -> "_Answering":
+    def _answering(self, limit: int | None = None) -> "Answering":
         """Turn a failure in the transaction into StoreUnavailable, and close the connection."""
-        return _Answering((limit or self._timeouts.answer) / 1000, self._drop)
+        return Answering((limit or self._timeouts.answer) / 1000, self._drop)
 
     async def _ensure_month(self, connection: AsyncConnection[Any], now: datetime) -> None:
         """Make the decision log's partition for this month, if it is missing (design D11).
@@ -354,45 +323,3 @@ class PostgresWriter:
                 await connection.close()
             except (psycopg.Error, OSError) as error:
                 _log.debug("closing a broken connection: %r", error)
-
-
-class _Answering:
-    """The context manager of `_answering`: a class, because a generator costs twice the time."""
-
-    def __init__(self, seconds: float, drop: Callable[[], Awaitable[None]]) -> None:
-        self._timeout = asyncio.timeout(seconds)
-        self._drop = drop
-
-    async def __aenter__(self) -> None:
-        await self._timeout.__aenter__()
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        try:
-            await self._timeout.__aexit__(kind, error, trace)
-        except TimeoutError as late:
-            error = late
-        if isinstance(error, _REFUSED):
-            raise StoreRefused(str(error)) from error
-        if isinstance(error, (psycopg.Error, TimeoutError, OSError)):
-            await self._drop()
-            raise StoreUnavailable(f"{type(error).__name__}") from error
-
-
-def _read_head(found: PGresult) -> tuple[Mark, datetime, int]:
-    """Parse the head of the log, the time (ISO text) and the version of the keys."""
-    position, hash_, recorded_at, read_at, keys_version = (
-        value.decode() if (value := found.get_value(0, column)) is not None else None
-        for column in range(5)
-    )
-    assert read_at is not None
-    if position is None or hash_ is None or recorded_at is None:
-        mark = START
-    else:
-        at = datetime.fromisoformat(recorded_at)
-        mark = Mark(int(position), bytes.fromhex(hash_.removeprefix("\\x")), at)
-    return mark, datetime.fromisoformat(read_at), int(keys_version or 0)

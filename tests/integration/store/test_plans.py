@@ -27,7 +27,8 @@ from ledger.application.ports import Batch, Need
 from ledger.domain.permit import Lane, Permit, State
 from ledger.domain.policy import Policy
 from ledger.store.embedded.cluster import SUPERUSER
-from ledger.store.log.writer import PostgresWriter, Timeouts
+from ledger.store.log.timeouts import Timeouts
+from ledger.store.log.writer import PostgresWriter
 from ledger.store.migrate import migrate
 from ledger.store.statements import statement
 from tests.conftest import wanted_postgres

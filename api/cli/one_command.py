@@ -24,7 +24,8 @@ def run_command(command: Command) -> Answer:
     settings = load_settings()
 
     async def submit(conninfo: str) -> Answer:
-        writer = PostgresWriter(conninfo, witness=Witness(settings.witness_path))
+        witness = Witness(settings.witness_path, settings.witness_seconds)
+        writer = PostgresWriter(conninfo, witness=witness)
         identity = Identity(settings.secret, settings.policy.message_id_domain)
         engine = Engine(writer, settings.policy, identity)
         await engine.start()

@@ -85,7 +85,7 @@ class Import:
         """Take the rows in, a bounded number at a time. Raises ImportStopped, psycopg.Error."""
         policy = self.settings.policy
         identity = Identity(self.settings.secret, policy.message_id_domain)
-        witness = Witness(self.settings.witness_path)
+        witness = Witness(self.settings.witness_path, self.settings.witness_seconds)
         writer = PostgresWriter(self.conninfo, witness=witness)
         engine = Engine(writer, policy, identity, Limits(aggregates=_AGGREGATES))
         connection = await AsyncConnection.connect(

@@ -72,7 +72,9 @@ def build_context(
     policy = settings.policy
     identity = Identity(settings.secret, policy.message_id_domain)
     connections = Connections(conninfo)
-    writer = PostgresWriter(conninfo, witness=Witness(settings.witness_path))
+    writer = PostgresWriter(
+        conninfo, witness=Witness(settings.witness_path, settings.witness_seconds)
+    )
     engine = Engine(writer, policy, identity, Limits(queue=settings.max_waiting))
     reader, translator = LedgerReader(connections), Translator(identity)
     pager = Pager(conninfo, settings.alert_urls, policy)

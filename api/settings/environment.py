@@ -38,6 +38,7 @@ class Settings:
     apis: Mapping[str, ApiAccess] = field(default_factory=dict)
     announce: Path | None = None
     witness: Path | None = None
+    witness_seconds: float = 0.2
     read_wait: float = 2.0
     max_body: int = 1024 * 1024
     max_waiting: int = 4096
@@ -88,6 +89,7 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
         apis=_apis(env),
         announce=_announce(env),
         witness=Path(witness) if witness else None,
+        witness_seconds=_witness_seconds(env),
     )
 
 
@@ -97,6 +99,18 @@ def _database_url(env: Mapping[str, str]) -> str | None:
         return None
     _place_of(url)
     return url
+
+
+def _witness_seconds(env: Mapping[str, str]) -> float:
+    """How far the witness may lag; 0: it is written before each answer."""
+    text = env.get("LEDGER_WITNESS_SECONDS") or "0.2"
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= 60:
+        raise SettingsError("LEDGER_WITNESS_SECONDS is a number from 0 to 60, such as 0.2")
+    return seconds
 
 
 def _announce(env: Mapping[str, str]) -> Path | None:

@@ -213,6 +213,16 @@ class PostgresWriter:
         self._wrote(batch)
         if self._month_seen is not None:
             self._months.add(self._month_seen)
+        if batch.events and self._witness.precedes_answers:
+            await self._confirm()
+
+    async def _confirm(self) -> None:
+        """Have the witness written before the answers leave. Raises CommitUncertain."""
+        try:
+            await self._witness.confirm()
+        except WitnessError as error:
+            await self._drop()
+            raise CommitUncertain(str(error)) from error
 
     def _wrote(self, batch: Batch) -> None:
         """Tell the witness of a committed batch: the log must contain it from now on (D13)."""
@@ -238,7 +248,10 @@ class PostgresWriter:
                 },
             )
             row = await cursor.fetchone()
-        return bool(row and row[0])
+        found = bool(row and row[0])
+        if found and self._witness.precedes_answers:
+            await self._confirm()
+        return found
 
     async def rollback(self) -> None:
         """Release the lock without writing; if the rollback fails, close the connection."""

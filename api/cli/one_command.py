@@ -8,12 +8,11 @@ import click
 
 from api.cli.session import opened_store
 from api.settings.environment import load_settings
+from api.settings.writing import writer_of
 from ledger.application.answers import Answer
 from ledger.application.commands import Command
 from ledger.application.engine import Engine
 from ledger.application.world import Identity
-from ledger.store.log.writer import PostgresWriter
-from ledger.store.witness.witness_file import Witness
 
 
 def run_command(command: Command) -> Answer:
@@ -24,8 +23,7 @@ def run_command(command: Command) -> Answer:
     settings = load_settings()
 
     async def submit(conninfo: str) -> Answer:
-        witness = Witness(settings.witness_path, settings.witness_seconds)
-        writer = PostgresWriter(conninfo, witness=witness)
+        writer = writer_of(settings, conninfo)
         identity = Identity(settings.secret, settings.policy.message_id_domain)
         engine = Engine(writer, settings.policy, identity)
         await engine.start()

@@ -32,6 +32,7 @@ from ledger.store.keys import SCOPES, insert_first_key
 from ledger.store.migrate import migrate
 from ledger.store.session_limits import session_options
 from ledger.store.setup import is_fresh, prepare_ledger
+from ledger.store.witness.shared_witness import prepare_shared_witness
 from ledger.store.witness.witness_file import WitnessError, check_witness
 from projections.schema import prepare_projections
 
@@ -100,6 +101,8 @@ def prepare(settings: Settings, conninfo: str, test_clock: datetime | None) -> S
 
 def _begin_witness(settings: Settings, conninfo: str) -> None:
     """Check the witness; a default folder that is not writable only logs a warning."""
+    if settings.witness_url is not None:
+        prepare_shared_witness(settings.witness_url)
     try:
         check_witness(conninfo, settings.witness_path)
     except OSError as error:

@@ -28,11 +28,13 @@ from ledger.store.log.begun import read_begun
 from ledger.store.log.encoding import encode_batch
 from ledger.store.log.exchange import Exchange
 from ledger.store.log.loading import load_arguments, read_loaded
+from ledger.store.log.standby import NO_STANDBY, NOT_AWAITED, StandbyGuard
 from ledger.store.log.timeouts import Timeouts
 from ledger.store.log.transcoding import read_event
 from ledger.store.statements import statement
 from ledger.store.witness.lost_history import OtherLedger, compare
-from ledger.store.witness.witness_file import START, Mark, Witness, WitnessError
+from ledger.store.witness.shared_witness import SharedWitness
+from ledger.store.witness.witness_file import START, Mark, Testimony, Witness, WitnessError
 
 _log = logging.getLogger("ledger.store")
 _STATEMENTS = ("begin", "head", "load", "append", "commit", "rollback")
@@ -47,7 +49,13 @@ class PostgresWriter:
     """
 
     def __init__(
-        self, conninfo: str, timeouts: Timeouts | None = None, witness: Witness | None = None
+        self,
+        conninfo: str,
+        timeouts: Timeouts | None = None,
+        witness: Witness | None = None,
+        shared: SharedWitness | None = None,
+        *,
+        require_sync: bool = False,
     ) -> None:
         self._conninfo = conninfo
         self._timeouts = timeouts or Timeouts()
@@ -58,6 +66,8 @@ class PostgresWriter:
         self._open = False
         self._exchange: Exchange | None = None
         self._witness = witness or Witness()
+        self._shared = shared
+        self._standby = StandbyGuard(require_sync)
         self._head = START
         self._compared = False
         self._rewritten = False
@@ -106,6 +116,9 @@ class PostgresWriter:
             await self.rollback()
             raise
         begun = read_begun(found)
+        if self._standby.required and not begun.awaits_standby:
+            await self.rollback()
+            raise StoreUnavailable(NOT_AWAITED)
         self._head = begun.mark
         self._last_hash = self._head.hash
         loss = await self._lost(connection)
@@ -135,17 +148,26 @@ class PostgresWriter:
         self._compared = False
         try:
             async with self._answering():
-                found = await compare(connection, self._head, self._witness.testimonies())
+                said = await self._testimonies(connection)
+                found = await compare(connection, self._head, said)
         except (OtherLedger, WitnessError) as error:
             _log.error("nothing is granted: %s", error)
             await self.rollback()
             raise StoreUnavailable(str(error)) from error
         self._witness.epoch = found.epoch
         self._rewritten = self._rewritten or found.contradicted
+        if self._shared is not None:
+            self._shared.accept(back=found.contradicted)
         if found.loss is None:
             self._compared = True
             self._witness.accept(self._head, back=found.contradicted)
         return found.loss
+
+    async def _testimonies(self, connection: AsyncConnection[Any]) -> list[Testimony]:
+        """What this process, its file and the shared witness have seen of the log."""
+        said = self._witness.testimonies()
+        shared = await self._shared.look(connection) if self._shared is not None else None
+        return [*said, shared] if shared is not None else said
 
     async def load(self, need: Need) -> Loaded:
         """Load everything in `need` in one statement."""
@@ -195,6 +217,7 @@ class PostgresWriter:
         arguments, self._last_hash = encode_batch(batch, self._last_hash)
         await self._part_written()
         connection = self._required()
+        self._standby.expect()
         try:
             async with asyncio.timeout(self._timeouts.answer / 1000):
                 exchange = self._exchange_on(connection)
@@ -210,17 +233,25 @@ class PostgresWriter:
             await self._drop()
             raise CommitUncertain(type(error).__name__) from error
         self._open = False
+        if not self._standby.confirmed:
+            await self._drop()
+            raise CommitUncertain(NO_STANDBY)
         self._wrote(batch)
         if self._month_seen is not None:
             self._months.add(self._month_seen)
-        if batch.events and self._witness.precedes_answers:
+        if batch.events or (self._shared is not None and self._shared.takes_back):
             await self._confirm()
 
     async def _confirm(self) -> None:
-        """Have the witness written before the answers leave. Raises CommitUncertain."""
+        """Tell those witnesses that must know before the answers leave. Raises CommitUncertain."""
         try:
-            await self._witness.confirm()
-        except WitnessError as error:
+            if self._witness.precedes_answers:
+                await self._witness.confirm()
+            if self._shared is not None:
+                async with asyncio.timeout(self._timeouts.answer / 1000):
+                    await self._shared.move(self._head, self._required())
+        except (WitnessError, psycopg.Error, TimeoutError, OSError) as error:
+            _log.error("answers are held back: %s", error)
             await self._drop()
             raise CommitUncertain(str(error)) from error
 
@@ -237,7 +268,10 @@ class PostgresWriter:
     async def committed(self, batch: Batch) -> bool:
         """True where that batch committed; asked in a new transaction under the writer lock."""
         sought = self._last_hash
-        self._rewritten = (await self.begin()).rewritten
+        head = await self.begin()
+        self._rewritten = head.rewritten
+        if head.loss is not None:
+            return False
         async with self._answering():
             cursor = await self._required().execute(
                 statement("log", "committed"),
@@ -249,7 +283,7 @@ class PostgresWriter:
             )
             row = await cursor.fetchone()
         found = bool(row and row[0])
-        if found and self._witness.precedes_answers:
+        if found:
             await self._confirm()
         return found
 
@@ -275,6 +309,8 @@ class PostgresWriter:
     async def close(self) -> None:
         """Close the connection, and bring the witness up to date."""
         await self._drop()
+        if self._shared is not None:
+            await self._shared.close()
         await self._witness.close()
 
     async def _connected(self) -> AsyncConnection[Any]:
@@ -294,6 +330,11 @@ class PostgresWriter:
         except (psycopg.Error, TimeoutError, OSError) as error:
             raise StoreUnavailable(f"no connection: {type(error).__name__}") from error
         self._compared = False
+        try:
+            await self._standby.check(self._connection, self._timeouts.lock / 1000)
+        except StoreUnavailable:
+            await self._drop()
+            raise
         return self._connection
 
     def _exchange_on(self, connection: AsyncConnection[Any]) -> Exchange:

@@ -13,6 +13,8 @@ _BASE = {"LEDGER_DATA_DIR": "/data", "LEDGER_SECRET": "a secret of sixteen chara
         ("LEDGER_DATABASE_URL", "mysql://ann:hunter2@db/ledger", "is not a PostgreSQL URL"),
         ("LEDGER_DATABASE_URL", "hunter2", "postgresql://user@host:5432/database"),
         ("LEDGER_ANNOUNCE", "/no/such/folder/a.json", "there is no folder /no/such/folder"),
+        ("LEDGER_WITNESS_URL", "hunter2", "is not a PostgreSQL URL"),
+        ("LEDGER_REQUIRE_SYNC", "yes", "must be on or off"),
         ("LEDGER_WITNESS_SECONDS", "soon", "from 0 to 60"),
         ("LEDGER_WITNESS_SECONDS", "61", "from 0 to 60"),
         ("LEDGER_SECRET", "hunter2", "at least 16 characters"),

@@ -68,6 +68,7 @@ class PostgresWriter:
         self._witness = witness or Witness()
         self._shared = shared
         self._standby = StandbyGuard(require_sync)
+        self._answers_wait = shared is not None or self._witness.precedes_answers
         self._head = START
         self._compared = False
         self._rewritten = False
@@ -239,7 +240,8 @@ class PostgresWriter:
         self._wrote(batch)
         if self._month_seen is not None:
             self._months.add(self._month_seen)
-        if batch.events or (self._shared is not None and self._shared.takes_back):
+        takes_back = self._shared is not None and self._shared.takes_back
+        if self._answers_wait and (batch.events or takes_back):
             await self._confirm()
 
     async def _confirm(self) -> None:
@@ -283,7 +285,7 @@ class PostgresWriter:
             )
             row = await cursor.fetchone()
         found = bool(row and row[0])
-        if found:
+        if found and self._answers_wait:
             await self._confirm()
         return found
 

@@ -10,9 +10,9 @@ from projections.statements import statement
 
 CUSTOMERS = ReadModel(
     name="customers",
-    version=1,
-    tables=("customers", "mails", "merged"),
-    steps=("merges", "owners", "fold", "grants", "outcomes"),
+    version=2,
+    tables=("customers", "held_addresses", "mails", "merged"),
+    steps=("merges", "owners", "fold", "addresses", "grants", "outcomes"),
 )
 
 

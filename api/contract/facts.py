@@ -26,21 +26,28 @@ InvoiceStatus = Literal["draft", "open", "paid", "void", "uncollectible"]
 
 
 class InvoiceSnapshot(Body):
-    """An invoice's state in the billing system. A missing field is unchanged; null clears it."""
+    """An invoice's state in the billing system. A missing field is unchanged; null clears it.
+
+    An `amount_remaining` below zero says that too much was paid. `precision` is `second` where
+    the source counts whole seconds, so that all that happened in the second of `observed_at` is in
+    the snapshot. `payment_in_flight` false says that no payment is on its way any more.
+    """
 
     LEFT_OUT_IS_NULL: ClassVar[bool] = False
 
     customer_id: CustomerId | None = None
     email: Email | None = None
     currency: Currency
-    total: Amount
-    amount_remaining: Amount
+    total: SignedAmount
+    amount_remaining: SignedAmount
     status: InvoiceStatus
     issued_on: Day | None = None
     due_on: Day | None = None
     time_zone: TimeZone | None = None
     observed_at: Instant | None = None
     version: Whole | Annotated[int, Field(ge=0, le=2**53)] | None = None
+    precision: Literal["instant", "second"] = "instant"
+    payment_in_flight: Literal[False] | None = None
     metadata: Metadata | None = None
 
     @model_validator(mode="after")
@@ -57,12 +64,12 @@ class InvoiceObservedData(InvoiceSnapshot):
 
 
 class PaymentData(Body):
-    """`invoice.payment`: amount in minor units."""
+    """`invoice.payment`: amount in minor units; `canceled` and `expired` are ways to fail."""
 
     invoice_id: Id
     payment_id: Id
     amount: Amount
-    state: Literal["pending", "succeeded", "failed", "reversed"]
+    state: Literal["pending", "succeeded", "failed", "canceled", "expired", "reversed"]
     metadata: Metadata | None = None
 
 
@@ -81,6 +88,7 @@ class PaymentFailedData(Body):
     invoice_id: Id
     event_id: Id
     attempt_id: Id | None = None
+    subscription_id: Id | None = None
     metadata: Metadata | None = None
 
 
@@ -101,8 +109,22 @@ class InvoiceHoldData(Body):
     metadata: Metadata | None = None
 
 
+class SubscriptionData(Body):
+    """`subscription.ended` and `subscription.resumed`; `at` left out is the fact's own time.
+
+    `invoice_ids` are invoices of the subscription, as far as they are known.
+    """
+
+    subscription_id: Id
+    customer_id: CustomerId
+    invoice_ids: Annotated[list[Id], Field(max_length=100)] | None = None
+    at: Instant | None = None
+    reason: Reason | None = None
+    metadata: Metadata | None = None
+
+
 class CustomerObservedData(Body):
-    """`customer.observed`: the customer's addresses, the preferred one first."""
+    """`customer.observed`: the addresses that hold now, the first preferred; others are removed."""
 
     customer_id: CustomerId
     emails: Annotated[list[Email], Field(max_length=50)]
@@ -116,6 +138,16 @@ class CustomerHoldData(Body):
     reason: Reason
     until: Instant | None = None
     kinds: Annotated[list[Kind], Field(max_length=8)] | None = None
+    metadata: Metadata | None = None
+
+
+class AddressHoldData(Body):
+    """`address.hold` and `address.unhold`: of the address, whoever has it; null kinds: all."""
+
+    address: Email
+    reason: Reason
+    kinds: Annotated[list[Kind], Field(max_length=8)] | None = None
+    until: Instant | None = None
     metadata: Metadata | None = None
 
 
@@ -174,12 +206,16 @@ class SendObservedData(Body):
 
 
 class DeliveryData(Body):
-    """`delivery`: a provider's report on a mail."""
+    """`delivery`: a provider's report on a mail.
+
+    It applies to the `recipient` that it names, else to the address that the permit was granted to.
+    """
 
     provider: Id
     event: Literal["delivered", "bounced", "complained"]
     provider_message_id: Id | None = None
     message_id: MessageId | None = None
+    recipient: Email | None = None
     metadata: Metadata | None = None
 
     @model_validator(mode="after")
@@ -201,6 +237,10 @@ FACT_DATA: dict[str, type[Body]] = {
     "customer.hold": CustomerHoldData,
     "customer.unhold": CustomerHoldData,
     "customer.merged": MergedData,
+    "subscription.ended": SubscriptionData,
+    "subscription.resumed": SubscriptionData,
+    "address.hold": AddressHoldData,
+    "address.unhold": AddressHoldData,
     "thread.message": ThreadMessageData,
     "send.observed": SendObservedData,
     "delivery": DeliveryData,

@@ -100,6 +100,7 @@ class PaymentFailedRequest(_AboutInvoices):
     invoice_id: Id
     event_id: Id
     attempt_id: Id | None = None
+    subscription_id: Id | None = None
 
     @model_validator(mode="after")
     def _own_facts(self) -> "PaymentFailedRequest":
@@ -135,6 +136,7 @@ class NotificationRequest(Asked):
     customer_id: CustomerId | None = None
     to: Email | None = None
     thread_id: Id | None = None
+    subscription_id: Id | None = None
 
     @model_validator(mode="after")
     def _to_somebody(self) -> "NotificationRequest":

@@ -7,6 +7,7 @@ from typing import Any
 from api.contract import facts as shapes
 from api.contract.fields import Body
 from api.contract.permits import Asked
+from ledger.application.facts.address_hold import AddressHoldTold
 from ledger.application.facts.customer_hold import CustomerHeld
 from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.customers_merged import CustomersMerged
@@ -19,14 +20,16 @@ from ledger.application.facts.invoice_payment import PaymentMoved
 from ledger.application.facts.payment_failed_reported import PaymentFailed
 from ledger.application.facts.refund_reported import RefundReported
 from ledger.application.facts.send_observed import SendObserved
+from ledger.application.facts.subscription_ended import SubscriptionTold
 from ledger.application.facts.thread_message import ThreadMessage
 from ledger.application.facts.unset import UNSET
 from ledger.application.kinds.kind import PermitSubject
 from ledger.application.kinds.registry import KINDS
 from ledger.application.world import Identity
 from ledger.domain.automatic import automatic_reason
-from ledger.domain.balance import PaymentState, Status
+from ledger.domain.balance import Status
 from ledger.domain.identity import Address, fingerprint, message_name
+from ledger.domain.payments import PaymentState
 
 
 class Translator:
@@ -58,6 +61,8 @@ class Translator:
             time_zone=body.time_zone if "time_zone" in given else UNSET,
             observed_at=body.observed_at,
             version=body.version,
+            whole_second=body.precision == "second",
+            nothing_in_flight=body.payment_in_flight is False,
         )
 
     def fact(self, type_: str, data: Body) -> FactData:
@@ -105,7 +110,12 @@ class Translator:
         """A provider's report on a mail, with the permit that our own Message-ID names."""
         permit_id = self._identity.permit_of(data.message_id) if data.message_id else None
         return Delivery(
-            data.provider, data.event, data.provider_message_id, data.message_id, permit_id
+            data.provider,
+            data.event,
+            data.provider_message_id,
+            data.message_id,
+            permit_id,
+            recipient=self.address(data.recipient) if data.recipient else None,
         )
 
 
@@ -119,7 +129,9 @@ def _aliases(data: shapes.ThreadMessageData) -> tuple[str, ...]:
 
 
 def _payment(_: Translator, data: shapes.PaymentData) -> FactData:
-    return PaymentMoved(data.invoice_id, data.payment_id, data.amount, PaymentState(data.state))
+    over = data.state in ("canceled", "expired")
+    state = PaymentState.FAILED if over else PaymentState(data.state)
+    return PaymentMoved(data.invoice_id, data.payment_id, data.amount, state)
 
 
 def _invoice_hold(held: bool) -> Callable[[Translator, shapes.InvoiceHoldData], FactData]:
@@ -129,6 +141,23 @@ def _invoice_hold(held: bool) -> Callable[[Translator, shapes.InvoiceHoldData], 
 def _customer_hold(held: bool) -> Callable[[Translator, shapes.CustomerHoldData], FactData]:
     return lambda _, data: CustomerHeld(
         data.customer_id, data.reason, held, data.until, tuple(data.kinds or ())
+    )
+
+
+def _address_hold(held: bool) -> Callable[[Translator, shapes.AddressHoldData], FactData]:
+    return lambda to, data: AddressHoldTold(
+        to.address(data.address), data.reason, held, data.until, tuple(data.kinds or ())
+    )
+
+
+def _subscription(ended: bool) -> Callable[[Translator, shapes.SubscriptionData], FactData]:
+    return lambda _, data: SubscriptionTold(
+        data.subscription_id,
+        data.customer_id,
+        ended,
+        tuple(data.invoice_ids or ()),
+        data.at,
+        data.reason,
     )
 
 
@@ -143,7 +172,7 @@ FACT_READERS: dict[str, Callable[[Translator, Any], FactData]] = {
     "invoice.payment": _payment,
     "invoice.credit": lambda _, data: Credited(data.invoice_id, data.credit_id, data.amount),
     "invoice.payment_failed": lambda _, data: PaymentFailed(
-        data.invoice_id, data.event_id, data.attempt_id
+        data.invoice_id, data.event_id, data.attempt_id, data.subscription_id
     ),
     "invoice.refund_noted": lambda _, data: RefundReported(data.invoice_id or "", data.refund_id),
     "invoice.hold": _invoice_hold(True),
@@ -152,6 +181,10 @@ FACT_READERS: dict[str, Callable[[Translator, Any], FactData]] = {
     "customer.hold": _customer_hold(True),
     "customer.unhold": _customer_hold(False),
     "customer.merged": lambda _, data: CustomersMerged(data.from_, data.into),
+    "subscription.ended": _subscription(True),
+    "subscription.resumed": _subscription(False),
+    "address.hold": _address_hold(True),
+    "address.unhold": _address_hold(False),
     "thread.message": Translator.message,
     "send.observed": _send,
     "delivery": Translator.delivery,

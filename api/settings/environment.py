@@ -80,13 +80,14 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     config = _config_file(env)
     data_dir = Path(env.get("LEDGER_DATA_DIR") or default_data_dir()).expanduser()
     witness = env.get("LEDGER_WITNESS")
+    policy = _policy(env, config)
     return Settings(
         data_dir=data_dir,
         database_url=_postgres_url(env, "LEDGER_DATABASE_URL"),
         secret=_secret(env, data_dir),
-        policy=_policy(env, config),
+        policy=policy,
         alert_urls=tuple((env.get("LEDGER_ALERT_URLS") or "").replace(",", " ").split()),
-        webhooks=_webhooks(env),
+        webhooks=_webhooks(env, policy.time_zone),
         apis=_apis(env),
         announce=_announce(env),
         witness=Path(witness) if witness else None,
@@ -221,7 +222,7 @@ def _apis(env: Mapping[str, str]) -> dict[str, ApiAccess]:
         raise SettingsError(str(error)) from None
 
 
-def _webhooks(env: Mapping[str, str]) -> dict[str, WebhookSettings]:
+def _webhooks(env: Mapping[str, str], time_zone: str) -> dict[str, WebhookSettings]:
     """The webhook endpoints with credentials; all others answer 404."""
     _check_webhook_names(env)
     found: dict[str, WebhookSettings] = {}
@@ -245,6 +246,7 @@ def _webhooks(env: Mapping[str, str]) -> dict[str, WebhookSettings]:
             mode=mode,
             prefix=own,
             reminders=reminders == "on",
+            time_zone=time_zone,
         )
     return found
 

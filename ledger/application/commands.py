@@ -7,6 +7,7 @@ from typing import TypeAlias
 from ledger.application.caller import SYSTEM, Caller
 from ledger.application.facts.fact import Fact
 from ledger.application.kinds.kind import PermitSubject
+from ledger.domain.identity import Address
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +125,13 @@ class ResetBreaker:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseAddress:
-    """A named human lifts the hold of a customer's addresses."""
+    """A named human lifts the holds of a customer's addresses, or of the one that is named."""
 
     customer_id: str
     by: str
     reason: str
     caller: Caller
+    address: Address | None = None
 
 
 @dataclass(frozen=True, slots=True)

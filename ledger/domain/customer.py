@@ -8,6 +8,7 @@ from eventsourcing.domain import Aggregate
 
 from ledger.domain.hold import Hold, HoldBook
 from ledger.domain.permit import FREED, Lane, Permit, State
+from ledger.domain.subscription import Subscription, SubscriptionBook
 
 REMEMBERED = timedelta(hours=24)
 """How long a settled permit is kept in memory: as long as it can count in a window."""
@@ -43,6 +44,7 @@ class Customer(Aggregate):
         "merged_into": str | None,
         "absorbed": set[str],
         "apologies": dict[str, datetime],
+        "subscriptions": SubscriptionBook,
     }
     """What a snapshot of it holds."""
 
@@ -65,6 +67,7 @@ class Customer(Aggregate):
         observed_at: datetime
 
         def apply(self, aggregate: "Customer") -> None:
+            aggregate.lose_addresses(set(aggregate.addresses) - set(self.fingerprints))
             aggregate.addresses = self.fingerprints
             aggregate.addresses_observed_at = self.observed_at
 
@@ -173,7 +176,10 @@ class Customer(Aggregate):
             aggregate.holds.note(self.hold)
 
     class AddressHeld(Event):
-        """Mail to an address bounced for good or was complained about: a human must look."""
+        """Mail to an address of theirs bounced or was complained about; written no more.
+
+        Suppression belongs to the address since ADR 0006 (Mailbox); what was held before stays.
+        """
 
         TOPIC: ClassVar[str] = "ledger:Customer.AddressHeld"
         fingerprint: str
@@ -192,6 +198,29 @@ class Customer(Aggregate):
 
         def apply(self, aggregate: "Customer") -> None:
             aggregate.held_addresses.pop(self.fingerprint, None)
+
+    class SubscriptionEnded(Event):
+        """A subscription of this customer ended: mails that it was the reason for stop.
+
+        `kinds` are the kinds of mail that it can be the reason for.
+        """
+
+        TOPIC: ClassVar[str] = "ledger:Customer.SubscriptionEnded"
+        subscription: Subscription
+        kinds: tuple[str, ...]
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.subscriptions.note(self.subscription)
+            aggregate.overtake("a subscription of the customer ended", self.kinds)
+
+    class SubscriptionResumed(Event):
+        """A subscription that was said to have ended lives on."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.SubscriptionResumed"
+        subscription: Subscription
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.subscriptions.note(self.subscription)
 
     class MergedInto(Event):
         """This customer turned out to be another one, who takes everything over (D9)."""
@@ -216,6 +245,7 @@ class Customer(Aggregate):
         held_until: datetime | None
         indefinite: bool
         absorbed: tuple[str, ...] = ()
+        subscriptions: tuple[Subscription, ...] = ()
 
         def apply(self, aggregate: "Customer") -> None:
             for permit in self.permits:
@@ -224,6 +254,9 @@ class Customer(Aggregate):
             for hold in self.holds:
                 if aggregate.holds.newer(hold):
                     aggregate.holds.note(hold)
+            for subscription in self.subscriptions:
+                if aggregate.subscriptions.newer(subscription):
+                    aggregate.subscriptions.note(subscription)
             if self.breaker is not None:
                 mine = aggregate.breaker
                 if mine is None or (mine.scope != "all" and self.breaker.scope == "all"):
@@ -241,6 +274,7 @@ class Customer(Aggregate):
         by: str
 
         def apply(self, aggregate: "Customer") -> None:
+            aggregate.lose_addresses(set(aggregate.addresses))
             aggregate.addresses = ()
 
     def __init__(self, customer_id: str) -> None:
@@ -254,6 +288,7 @@ class Customer(Aggregate):
         self.merged_into: str | None = None
         self.absorbed: set[str] = set()
         self.apologies: dict[str, datetime] = {}
+        self.subscriptions = SubscriptionBook()
 
     def lapsed(self, now: datetime) -> list[Permit]:
         """The live permits whose time is up."""
@@ -277,6 +312,15 @@ class Customer(Aggregate):
         """Mark live permits as granted under facts that no longer hold; for events only."""
         for permit in list(self.permits.values()):
             if permit.live and permit.overtaken is None and (not kinds or permit.kind in kinds):
+                self.permits[permit.permit_id] = replace(permit, overtaken=why)
+
+    def lose_addresses(self, gone: set[str]) -> None:
+        """Mark live permits to addresses that are the customer's no more; for events only."""
+        if not gone:
+            return
+        for permit in list(self.permits.values()):
+            if permit.live and permit.address in gone and permit.overtaken is None:
+                why = "its address was removed"
                 self.permits[permit.permit_id] = replace(permit, overtaken=why)
 
     @staticmethod

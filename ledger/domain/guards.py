@@ -12,6 +12,7 @@ from typing import Protocol
 from ledger.domain import windows
 from ledger.domain.control import Control
 from ledger.domain.customer import Customer
+from ledger.domain.mailbox import Mailbox
 from ledger.domain.permit import Lane, State
 from ledger.domain.policy import Policy
 from ledger.domain.reasons import Denial, Original
@@ -65,6 +66,7 @@ class Case:
     customer: Customer | None
     thread: Thread | None = None
     address: str | None = None
+    mailbox: Mailbox | None = None
     override: bool = False
     claim: bool = False
     synthetic: bool = False
@@ -124,6 +126,18 @@ def customer_hold(case: Case) -> Denial | None:
     )
 
 
+def unsubscribed(case: Case) -> Denial | None:
+    """The owner of the address wants no mail of this kind, from whichever customer it is."""
+    hold = case.mailbox.unsubscribed(case.now, case.kind) if case.mailbox is not None else None
+    if hold is None:
+        return None
+    return Denial(
+        "on_hold",
+        f"the address is unsubscribed from {case.kind} mail since {hold.at.isoformat()}",
+        available_at=hold.until,
+    )
+
+
 def recovery(case: Case) -> Denial | None:
     """The database is an older copy, and a human has not said that the gap is filled (D13).
 
@@ -150,7 +164,12 @@ def pause(case: Case) -> Denial | None:
 
 
 def address_hold(case: Case) -> Denial | None:
-    """The address bounced or its owner complained; a new address or a human lifts it."""
+    """The address bounced, its owner complained, or a human blocked it (design D21)."""
+    hold = case.mailbox.suppressed(case.now, case.kind) if case.mailbox is not None else None
+    if hold is not None:
+        return Denial(
+            "address_on_hold", f"the address is on hold: {hold.reason}", available_at=hold.until
+        )
     if case.customer is None or case.address is None:
         return None
     cause = case.customer.held_addresses.get(case.address)
@@ -231,6 +250,7 @@ SUBJECT_GUARDS: tuple[SubjectGuard, ...] = (final_duplicate, live_permit, outsid
 """Judged for each send key, in this order."""
 CUSTOMER_GUARDS: tuple[CustomerGuard, ...] = (
     customer_hold,
+    unsubscribed,
     recovery,
     pause,
     address_hold,

@@ -31,6 +31,15 @@ class Stage:
 
 
 DEFAULT_STAGES = (Stage("day-3", 3, 0), Stage("day-7", 7, 10), Stage("day-14", 14, 25))
+DEFAULT_UPCOMING = (
+    "invoice.upcoming",
+    "invoice.will_be_due",
+    "customer.subscription.trial_will_end",
+    "subscription_renewal_reminder",
+    "subscription_trial_end_reminder",
+    "prerenewal",
+)
+"""Types of notices of something to come, as Stripe, Chargebee and Recurly call their events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +68,8 @@ class Policy:
     idempotency_days: int = 30
     rejected_body_days: int = 30
     clock_jump_minutes: int = 5
+    remind_after_subscription_end: bool = True
+    upcoming_event_types: tuple[str, ...] = DEFAULT_UPCOMING
     message_id_domain: str = "send-ledger.invalid"
     locale: str = "en_US"
 
@@ -130,6 +141,9 @@ def parse_policy(raw: Mapping[str, Any]) -> Policy:
             _whole_number(f"policy.{name}", values[name], low, high)
     _choice(values, "catch_up", ("highest", "next"))
     _flag(values, "age_from_issue_without_due_date")
+    _flag(values, "remind_after_subscription_end")
+    if "upcoming_event_types" in values:
+        values["upcoming_event_types"] = _event_types(values["upcoming_event_types"])
     if "stages" in values:
         values["stages"] = _stages(values["stages"])
     if "time_zone" in values:
@@ -214,6 +228,15 @@ def _stages(raw: object) -> tuple[Stage, ...]:
     if any(later.days <= earlier.days for earlier, later in pairwise(stages)):
         raise PolicyError("stages must be in order of their days, each later than the one before")
     return tuple(stages)
+
+
+def _event_types(raw: object) -> tuple[str, ...]:
+    if not isinstance(raw, list) or len(raw) > 100:
+        raise PolicyError("policy.upcoming_event_types must be a list of at most 100 names")
+    for name in raw:
+        if not isinstance(name, str) or not 0 < len(name) <= 255:
+            raise PolicyError("policy.upcoming_event_types: a name has 1 to 255 characters")
+    return tuple(raw)
 
 
 def _amounts(raw: object) -> dict[str, int]:

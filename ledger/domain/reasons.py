@@ -29,6 +29,7 @@ _ALL = (
     Reason("own_message", 409, "The message replied to is our own mail coming back"),
     Reason("nothing_owed", 409, "Nothing is owed on this invoice"),
     Reason("voided", 409, "The invoice is void"),
+    Reason("subscription_ended", 409, "The subscription that the mail is about has ended"),
     Reason("no_due_date", 409, "The invoice has no due date"),
     Reason("stale_cycle", 409, "The invoice is in another cycle than expected"),
     Reason("amount_changed", 409, "The amount owed is not the expected one"),

@@ -19,6 +19,7 @@ from ledger.domain.stages import (
     stage_obstacle,
     stage_to_ask_about,
 )
+from ledger.domain.subscription import Subscription
 from ledger.domain.thread import Message
 
 
@@ -52,6 +53,7 @@ class InvoiceStage:
     expected_amount: int | None = None
     override: bool = False
     duplicate_code: str = "already_sent"
+    ended: Subscription | None = None
     _verdict: "Denial | Due | None" = None
     _held: "tuple[Holder | None] | None" = None
 
@@ -85,6 +87,7 @@ class InvoiceStage:
         return (
             self._expectations()
             or money_obstacle(self.invoice, self.policy)
+            or (self.ended.obstacle(self.name) if self.ended is not None else None)
             or self._ladder()
             or hold_obstacle(self.invoice, self.kind, self.now)
             or in_flight_obstacle(self.invoice, self.policy, self.now)
@@ -153,6 +156,7 @@ class InvoiceNotice:
     now: datetime
     policy: Policy
     rejections_before_hold: int
+    ended: Subscription | None = None
     duplicate_code: str = "already_sent"
 
     @property
@@ -170,10 +174,11 @@ class InvoiceNotice:
         return next((holder for holder in found if not holder.final), next(iter(found), None))
 
     def obstacle(self) -> Denial | None:
-        """Nothing owed, void, or on hold; a due date is not needed."""
+        """Nothing owed, void, its subscription ended, or on hold; a due date is not needed."""
         rejections = max(self.invoice.notices.rejections.get(slot, 0) for slot in self.slots)
         return (
             money_obstacle(self.invoice, self.policy)
+            or (self.ended.obstacle(self.name) if self.ended is not None else None)
             or hold_obstacle(self.invoice, self.kind, self.now)
             or too_many_rejections(self.name, rejections, self.rejections_before_hold)
         )
@@ -238,6 +243,7 @@ class NamedSend:
     name: str
     permit: Permit | None
     rejections_before_hold: int
+    ended: Subscription | None = None
     duplicate_code: str = "already_sent"
 
     def holder(self) -> Holder | None:
@@ -253,7 +259,9 @@ class NamedSend:
         )
 
     def obstacle(self) -> Denial | None:
-        """A send that the provider refused again and again waits for a human."""
+        """The end of what it announces; one that was refused again and again waits for a human."""
+        if self.ended is not None:
+            return self.ended.obstacle(self.name)
         rejections = self.permit.rejections if self.permit else 0
         return too_many_rejections(self.name, rejections, self.rejections_before_hold)
 

@@ -19,6 +19,7 @@ ORDER = [
     "live_permit",
     "outside_facts",
     "customer_hold",
+    "unsubscribed",
     "recovery",
     "pause",
     "address_hold",

@@ -15,6 +15,7 @@ from ledger.application.commands import (
     ReportOutcome,
     RequestPermit,
 )
+from ledger.application.facts.address_hold import AddressHoldTold
 from ledger.application.facts.customer_hold import CustomerHeld
 from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.customers_merged import CustomersMerged
@@ -38,8 +39,9 @@ from ledger.application.kinds.payment_failed import PaymentFailedNotice
 from ledger.application.kinds.reminder import Expected, Reminder
 from ledger.application.kinds.reply import Reply
 from ledger.application.world import Identity
-from ledger.domain.balance import PaymentState, Status
+from ledger.domain.balance import Status
 from ledger.domain.identity import Address, fingerprint
+from ledger.domain.payments import PaymentState
 
 SECRET = b"a secret of the tests, 32 bytes."
 IDENTITY = Identity(SECRET, "ledger.example")
@@ -154,6 +156,23 @@ def customer_hold(
 def customer_unhold(customer: str = "cus_1", reason: str = "bankrupt") -> CustomerHeld:
     """A customer released."""
     return CustomerHeld(customer, reason, False)
+
+
+def address_hold(
+    text: str = "pat@x.example",
+    reason: str = "blocked",
+    until: str | None = None,
+    kinds: tuple[str, ...] = (),
+) -> AddressHoldTold:
+    """An address put on hold, whoever has it."""
+    return AddressHoldTold(address(text), reason, True, at(until) if until else None, kinds)
+
+
+def address_unhold(
+    text: str = "pat@x.example", reason: str = "blocked", kinds: tuple[str, ...] = ()
+) -> AddressHoldTold:
+    """An address released."""
+    return AddressHoldTold(address(text), reason, False, None, kinds)
 
 
 def customer(customer_id: str = "cus_1", *emails: str) -> CustomerObserved:

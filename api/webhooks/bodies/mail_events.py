@@ -21,12 +21,17 @@ def delivery(
     provider: str,
     id: str,
     event: str,
-    time: datetime,
+    time: datetime | None,
     *,
     provider_message_id: str | None = None,
     message_id: str | None = None,
+    recipient: str | None = None,
 ) -> Translation:
-    """A delivery report: `event` is `delivered`, `bounced` or `complained`; no address is in it."""
+    """A delivery report: `event` is `delivered`, `bounced` or `complained`, `time` None is arrival.
+
+    `recipient` is whom it speaks of: what becomes of a copy is the copy's. Unnamed, or named by
+    something that is no address, it is whoever the mail was for.
+    """
     data: dict[str, object] = {"provider": provider, "event": event}
     if provider_message_id:
         data["provider_message_id"] = provider_message_id
@@ -34,6 +39,9 @@ def delivery(
         data["message_id"] = message_id
     if len(data) == 2:
         raise Unusable("missing_field", "the delivery report names no message")
+    address = parseaddr(recipient or "")[1]
+    if address and usable_address(address):
+        data["recipient"] = address
     id = checked_text(id, "the event's id")
     return Translation(facts=(Fact(id, settings.source, "delivery", time, data),))
 

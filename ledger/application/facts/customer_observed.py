@@ -13,7 +13,7 @@ from ledger.domain.identity import Address
 
 @dataclass(frozen=True, slots=True)
 class CustomerObserved(FactData):
-    """The addresses of a customer, the first preferred."""
+    """The addresses of a customer that hold now, the first preferred; none where it has none."""
 
     customer_id: str
     emails: tuple[Address, ...]
@@ -30,8 +30,15 @@ class CustomerObservedType(FactType[CustomerObserved]):
         walk.claims(data.emails)
 
     def apply(self, world: World, fact: Fact, data: CustomerObserved) -> Outcome:
-        """Take the customer's addresses in, the first preferred."""
+        """Take the customer's addresses in, the first preferred; one that is not told is gone.
+
+        Of a customer whom nobody has told of, no addresses are no news.
+        """
         outcome = Outcome(result="applied", customer_id=data.customer_id)
+        if not data.emails and world.customer(data.customer_id) is None:
+            outcome.result = "ignored"
+            outcome.body = {"detail": "the customer is not known, and has no address"}
+            return outcome
         customer = ensure_customer(world, outcome, data.customer_id)
         at = fact.time or world.now
         newest = customer.addresses_observed_at if customer else None

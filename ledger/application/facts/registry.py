@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ledger.application.facts.address_hold import AddressHoldToldType
 from ledger.application.facts.customer_hold import CustomerHeldType
 from ledger.application.facts.customer_observed import CustomerObservedType
 from ledger.application.facts.customers_merged import CustomersMergedType
@@ -15,6 +16,7 @@ from ledger.application.facts.invoice_payment import PaymentMovedType
 from ledger.application.facts.payment_failed_reported import PaymentFailedType
 from ledger.application.facts.refund_reported import RefundReportedType
 from ledger.application.facts.send_observed import SendObservedType
+from ledger.application.facts.subscription_ended import SubscriptionToldType
 from ledger.application.facts.thread_message import ThreadMessageType
 
 _TYPES: tuple[FactType[Any], ...] = (
@@ -27,6 +29,8 @@ _TYPES: tuple[FactType[Any], ...] = (
     CustomerObservedType(),
     CustomerHeldType(),
     CustomersMergedType(),
+    SubscriptionToldType(),
+    AddressHoldToldType(),
     ThreadMessageType(),
     SendObservedType(),
     DeliveryType(),

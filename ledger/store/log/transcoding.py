@@ -24,12 +24,29 @@ from ledger.domain.customer import Customer
 from ledger.domain.incident import Incident
 from ledger.domain.invoice import Invoice
 from ledger.domain.job import Job
+from ledger.domain.mailbox import Mailbox
 from ledger.domain.permit import Permit
 from ledger.domain.thread import Thread
 
 Reader = Callable[[Any], Any]
-AGGREGATES: tuple[type[Aggregate], ...] = (Invoice, Customer, Thread, Incident, Job, Control)
-SNAPSHOT_TOPICS = {f"{kind.TOPIC}#1": kind for kind in (Invoice, Customer, Thread)}
+AGGREGATES: tuple[type[Aggregate], ...] = (
+    Invoice,
+    Customer,
+    Mailbox,
+    Thread,
+    Incident,
+    Job,
+    Control,
+)
+_STATE_VERSIONS: tuple[tuple[Any, int], ...] = (
+    (Invoice, 3),
+    (Customer, 2),
+    (Mailbox, 1),
+    (Thread, 1),
+)
+SNAPSHOT_TOPICS: dict[str, Any] = {
+    f"{kind.TOPIC}#{number}": kind for kind, number in _STATE_VERSIONS
+}
 """Topics of snapshots. Increase the number when a STATE changes: older snapshots are ignored."""
 _OPTIONS = orjson.OPT_UTC_Z
 _NOTHING: Mapping[str, tuple[Permit, bytes]] = {}

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from ledger.application.commands import (
+    AcceptClock,
     BindAnswer,
     CallPause,
     CallResume,
@@ -129,6 +130,16 @@ def call_resume(world: World, command: CallResume) -> Outcome:
             by=command.by,
             guard_check_id=check.check_id,
         )
+    return outcome
+
+
+def accept_clock(world: World, command: AcceptClock) -> Outcome:
+    """Go by the database's clock as it is now, in every process; `now` is what it shows (UTC).
+
+    Written whether or not this process suspects it: another one may.
+    """
+    outcome = Outcome(result="applied", body={"now": world.now})
+    _control(outcome, Control.ClockAccepted, by=command.by, reason=command.reason)
     return outcome
 
 

@@ -174,6 +174,9 @@ def not_redeemable(permit: Permit, attempt: str | None) -> Denial | None:
 
 def overtaken(world: World, permit: Permit) -> str | None:
     """What happened since the grant that takes the permit back, None if nothing did."""
+    if permit.granted_at > world.now:
+        # Only where a human set the log's time back: the grant was judged by a wrong clock.
+        return "it was granted by a clock that was ahead"
     control = world.control
     paused = control.pause_for(permit.kind, permit.lane, permit.sender)
     if (paused or control.paused_since(permit)) and not permit.synthetic:

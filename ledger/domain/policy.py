@@ -67,6 +67,7 @@ class Policy:
     alert_summary_minutes: int = 5
     idempotency_days: int = 30
     rejected_body_days: int = 30
+    clock_jump_minutes: int = 5
     remind_after_subscription_end: bool = True
     upcoming_event_types: tuple[str, ...] = DEFAULT_UPCOMING
     own_lists: tuple[str, ...] = ()
@@ -77,6 +78,11 @@ class Policy:
     def permit_life(self) -> timedelta:
         """How long a permit lives before it lapses."""
         return timedelta(minutes=self.permit_minutes)
+
+    @property
+    def clock_jump(self) -> timedelta:
+        """How far the database's clock may move against a second clock before it is suspect."""
+        return timedelta(minutes=self.clock_jump_minutes)
 
     def stage(self, name: str) -> Stage | None:
         """The stage of that name, or None."""
@@ -117,6 +123,7 @@ _BOUNDS: dict[str, tuple[int, int]] = {
     "alert_summary_minutes": (1, 24 * 60),
     "idempotency_days": (1, 3650),
     "rejected_body_days": (1, 3650),
+    "clock_jump_minutes": (1, 24 * 60),
 }
 
 

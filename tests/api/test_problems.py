@@ -32,6 +32,7 @@ CONTRACT: dict[str, tuple[int, bool]] = (
     | {
         "cap_reached": (429, False),
         "loop_guard": (429, True),
+        "clock_suspect": (503, True),
         "unavailable": (503, True),
         "already_settled": (409, False),
         "guard_not_proven": (409, False),

@@ -100,7 +100,7 @@ def messages(permits: list[str]) -> st.SearchStrategy[ThreadMessage]:
         thread: str, name: str, customer: str | None, kind: str, person: Address | None
     ) -> ThreadMessage:
         direction = "outbound" if kind == "outbound" else "inbound"
-        if person is not None:
+        if kind != "outbound":
             person = WRITERS[name]
         sender, recipient = (None, person) if kind == "outbound" else (person, None)
         automatic = "Precedence marks it" if kind == "automatic" else None

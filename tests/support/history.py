@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, ClassVar
 from uuid import UUID
@@ -10,9 +10,9 @@ from uuid import UUID
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
-from ledger.application.facts.thread_message import ThreadMessage
 from ledger.application.answers import Answer
-from ledger.application.commands import ApplyFact, (
+from ledger.application.commands import (
+    ApplyFact,
     CallResume,
     Command,
     DeclareIncident,
@@ -23,6 +23,7 @@ from ledger.application.commands import ApplyFact, (
     ReportOutcome,
     RequestPermit,
 )
+from ledger.application.facts.thread_message import ThreadMessage
 from ledger.application.kinds.kind import PermitSubject
 from tests.support import history_checks
 from tests.support.build import CALLERS, OPERATOR

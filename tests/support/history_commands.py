@@ -51,8 +51,6 @@ WRITERS = {
     f"<m{n}@example.com>": address("pat@x.example" if n % 2 else "kim@x.example") for n in range(6)
 }
 """Who wrote each message: two people never share a Message-ID here."""
-HOMES = {f"<m{n}@example.com>": f"thr_{n % 4 + 1}" for n in range(6)}
-"""The thread of each message."""
 MAILS = st.sampled_from(["pm_1", "pm_2", "pm_3"])
 STAGES = st.sampled_from(["day-3", "day-7", "day-14"])
 SHORT_STEPS = st.sampled_from([timedelta(minutes=m) for m in (1, 5, 9.5, 10, 31)])
@@ -102,9 +100,8 @@ def messages(permits: list[str]) -> st.SearchStrategy[ThreadMessage]:
         thread: str, name: str, customer: str | None, kind: str, person: Address | None
     ) -> ThreadMessage:
         direction = "outbound" if kind == "outbound" else "inbound"
-        if kind != "outbound":
+        if person is not None:
             person = WRITERS[name]
-        thread = HOMES[name]
         sender, recipient = (None, person) if kind == "outbound" else (person, None)
         automatic = "Precedence marks it" if kind == "automatic" else None
         ours = permits[-1] if kind == "ours" and permits else None

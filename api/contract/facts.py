@@ -162,11 +162,34 @@ class MergedData(Body):
 _HeaderText = Annotated[str, StringConstraints(max_length=2000)]
 
 
+class ThreadHoldData(Body):
+    """`thread.hold` and `thread.unhold`; without kinds for all of them."""
+
+    thread_id: Id
+    reason: Reason
+    until: Instant | None = None
+    kinds: Annotated[list[Kind], Field(max_length=8)] | None = None
+    metadata: Metadata | None = None
+
+
+class MailReportData(Body):
+    """What the report of a mail system tells (RFC 3464, RFC 8098), where its parts are known.
+
+    `about` is the Message-ID of the mail that the report is about.
+    """
+
+    type: Literal["delivery-status", "disposition-notification"]
+    action: Literal["failed", "delayed", "delivered", "relayed", "expanded"] | None = None
+    about: MessageId | None = None
+
+
 class ThreadMessageData(Body):
     """`thread.message`; headers and return path show whether a machine or a person wrote it.
 
-    `customer_id` names the owner of the correspondent's address: of `from` in an inbound message,
-    of `to` in an outbound one.
+    A reply is addressed to `reply_to` (default: the header `Reply-To`), else to `from`.
+    `customer_id` names the owner of the correspondent's address: of the reply address in an inbound
+    message, of `to` in an outbound one. An outbound message without a permit answers the messages
+    that it references.
     """
 
     thread_id: Id
@@ -174,11 +197,13 @@ class ThreadMessageData(Body):
     direction: Literal["inbound", "outbound"]
     from_: Annotated[Email | None, Field(alias="from")] = None
     to: Email | None = None
+    reply_to: Email | None = None
     customer_id: CustomerId | None = None
     at: Instant | None = None
     references: Annotated[list[MessageId], Field(max_length=100)] | None = None
     headers: Annotated[dict[_HeaderText, _HeaderText], Field(max_length=100)] | None = None
     return_path: Annotated[str, StringConstraints(max_length=320)] | None = None
+    report: MailReportData | None = None
     metadata: Metadata | None = None
 
 
@@ -186,6 +211,7 @@ class SendObservedData(Body):
     """`send.observed`: a mail that was sent without a permit.
 
     For an invoice without a stage, the highest stage reached at the time of the mail is used up.
+    A mail with `in_reply_to` answers that message and counts as a reply.
     """
 
     customer_id: CustomerId
@@ -194,14 +220,17 @@ class SendObservedData(Body):
     stage: Id | None = None
     thread_id: Id | None = None
     intent: Id | None = None
+    in_reply_to: MessageId | None = None
     metadata: Metadata | None = None
 
     @model_validator(mode="after")
     def _pairs(self) -> "SendObservedData":
         if self.invoice_id is None and self.stage is not None:
             raise ValueError("a stage needs its invoice_id")
-        if (self.thread_id is None) != (self.intent is None):
-            raise ValueError("thread_id and intent go together")
+        if self.thread_id is None and self.intent is not None:
+            raise ValueError("an intent needs its thread_id")
+        if self.thread_id is not None and self.intent is None and self.in_reply_to is None:
+            raise ValueError("a thread_id goes with an intent or in_reply_to")
         return self
 
 
@@ -241,6 +270,8 @@ FACT_DATA: dict[str, type[Body]] = {
     "subscription.resumed": SubscriptionData,
     "address.hold": AddressHoldData,
     "address.unhold": AddressHoldData,
+    "thread.hold": ThreadHoldData,
+    "thread.unhold": ThreadHoldData,
     "thread.message": ThreadMessageData,
     "send.observed": SendObservedData,
     "delivery": DeliveryData,

@@ -115,8 +115,16 @@ Id = Annotated[_Short, AfterValidator(_seen_ends)]
 """An external id: 1 to 255 characters, no control character, no invisible first or last one."""
 CustomerId = Annotated[Id, AfterValidator(_not_reserved)]
 """A customer's id: not one of the synthetic customers of guard checks (design D13)."""
-MessageId = Annotated[_Short, AfterValidator(message_name), AfterValidator(_seen_inside)]
-"""The Message-ID of a mail, with or without its brackets and blanks around them (RFC 5322)."""
+MessageId = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=2000, pattern=_PRINTABLE),
+    AfterValidator(message_name),
+    AfterValidator(_seen_inside),
+]
+"""The Message-ID of a mail, with or without its brackets and blanks around them (RFC 5322).
+
+A long one goes by its digest.
+"""
 Text = Annotated[
     str,
     StringConstraints(min_length=1, max_length=2000, pattern=_PRINTABLE),

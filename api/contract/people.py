@@ -145,6 +145,14 @@ class ResumeRequest(Body):
     metadata: Metadata | None = None
 
 
+class ClockAccept(Body):
+    """Who says that the database's clock is right, and why."""
+
+    reason: Text
+    by: Name
+    metadata: Metadata | None = None
+
+
 class TestClockRequest(Body):
     """The new time of the test clock."""
 

@@ -317,6 +317,7 @@ class Permit(Body):
     send_by: Instant
     redeemed_at: Instant | None = None
     settled_at: Instant | None = None
+    bounced: bool | None = None
     provider_idempotency_key: str | None = None
     provider_message_id: str | None = None
     message_id: str | None = None

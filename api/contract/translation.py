@@ -1,6 +1,6 @@
 """Translates request schemas of the HTTP contract to commands of the ledger."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -17,30 +17,48 @@ from ledger.application.facts.invoice_credit import Credited
 from ledger.application.facts.invoice_hold import InvoiceHeld
 from ledger.application.facts.invoice_observed import InvoiceObserved
 from ledger.application.facts.invoice_payment import PaymentMoved
+from ledger.application.facts.mail_reports import MailReport
 from ledger.application.facts.payment_failed_reported import PaymentFailed
 from ledger.application.facts.refund_reported import RefundReported
 from ledger.application.facts.send_observed import SendObserved
 from ledger.application.facts.subscription_ended import SubscriptionTold
+from ledger.application.facts.thread_hold import ThreadHeld
 from ledger.application.facts.thread_message import ThreadMessage
 from ledger.application.facts.unset import UNSET
 from ledger.application.kinds.kind import PermitSubject
 from ledger.application.kinds.registry import KINDS
 from ledger.application.world import Identity
-from ledger.domain.automatic import automatic_reason
+from ledger.domain.automatic import (
+    answers_by_itself,
+    automatic_reason,
+    first_address,
+    report_type,
+)
 from ledger.domain.balance import Status
-from ledger.domain.identity import Address, fingerprint, message_name
+from ledger.domain.identity import (
+    Address,
+    BadAddress,
+    fingerprint,
+    message_name,
+    normal_form,
+    untagged_fingerprint,
+)
 from ledger.domain.payments import PaymentState
+
+_REPORTED = "it is a report of a mail system"
 
 
 class Translator:
     """Translates requests to commands; each address gets its fingerprint beside its text (D18)."""
 
-    def __init__(self, identity: Identity) -> None:
+    def __init__(self, identity: Identity, own_lists: tuple[str, ...] = ()) -> None:
         self._identity = identity
+        self._own_lists = own_lists
 
     def address(self, text: str) -> Address:
-        """The address with its keyed fingerprint."""
-        return Address(text, fingerprint(self._identity.secret, text))
+        """The address with its keyed fingerprint, and that of its mailbox if it has a plus tag."""
+        secret = self._identity.secret
+        return Address(text, fingerprint(secret, text), untagged_fingerprint(secret, text))
 
     def invoice(self, invoice_id: str, body: shapes.InvoiceSnapshot) -> InvoiceObserved:
         """An invoice snapshot; a missing field is unchanged, null clears it."""
@@ -71,10 +89,16 @@ class Translator:
 
     def message(self, data: shapes.ThreadMessageData) -> ThreadMessage:
         """A message of a thread, with the reason why it counts as automatic, if it does."""
-        automatic = None
         names = (data.message_id, *_aliases(data))
+        headers, writer = data.headers or {}, _reply_to(data)
+        report = None
         if data.direction == "inbound":
-            automatic = automatic_reason(data.headers or {}, data.return_path, data.from_)
+            to = writer or data.from_
+            automatic = automatic_reason(headers, data.return_path, to, self._own_lists)
+            report = _report(data, headers)
+            automatic = automatic or (_REPORTED if report is not None else None)
+        else:
+            automatic = answers_by_itself(headers)
         return ThreadMessage(
             thread_id=data.thread_id,
             message_id=data.message_id,
@@ -87,6 +111,8 @@ class Translator:
             ours=next(filter(None, map(self._identity.permit_of, names)), None),
             references=tuple(data.references or ()),
             aliases=names[1:],
+            reply_to=self.address(writer) if writer else None,
+            report=report,
         )
 
     def subject(self, body: Any) -> PermitSubject:
@@ -123,9 +149,32 @@ def _aliases(data: shapes.ThreadMessageData) -> tuple[str, ...]:
     """The mail's Message-ID, where the message has another id in its mail system."""
     given = (text for name, text in (data.headers or {}).items() if name.lower() == "message-id")
     header = next(given, "").strip()
-    fit = 0 < len(header) <= 255 and header.isprintable()
+    fit = bool(header) and header.isprintable()
     name = message_name(header)
     return (name,) if fit and name != data.message_id else ()
+
+
+def _reply_to(data: shapes.ThreadMessageData) -> str | None:
+    """Where the message wants its reply: told outright, or in the header; None for a bad one."""
+    if data.reply_to is not None:
+        return data.reply_to
+    given = (text for name, text in (data.headers or {}).items() if name.lower() == "reply-to")
+    address = first_address(next(given, ""))
+    if address is None or len(address) > 320 or not address.isprintable():
+        return None
+    try:
+        normal_form(address)
+    except BadAddress:
+        return None
+    return address
+
+
+def _report(data: shapes.ThreadMessageData, headers: Mapping[str, str]) -> MailReport | None:
+    """The report that the message is: as its sender read it, else as its headers tell."""
+    if data.report is not None:
+        return MailReport(data.report.type, data.report.action, data.report.about)
+    type_ = report_type(headers)
+    return MailReport(type_) if type_ is not None else None
 
 
 def _payment(_: Translator, data: shapes.PaymentData) -> FactData:
@@ -161,9 +210,21 @@ def _subscription(ended: bool) -> Callable[[Translator, shapes.SubscriptionData]
     )
 
 
+def _thread_hold(held: bool) -> Callable[[Translator, shapes.ThreadHoldData], FactData]:
+    return lambda _, data: ThreadHeld(
+        data.thread_id, data.reason, held, data.until, tuple(data.kinds or ())
+    )
+
+
 def _send(_: Translator, data: shapes.SendObservedData) -> FactData:
     return SendObserved(
-        data.customer_id, data.at, data.invoice_id, data.stage, data.thread_id, data.intent
+        data.customer_id,
+        data.at,
+        data.invoice_id,
+        data.stage,
+        data.thread_id,
+        data.intent,
+        data.in_reply_to,
     )
 
 
@@ -185,6 +246,8 @@ FACT_READERS: dict[str, Callable[[Translator, Any], FactData]] = {
     "subscription.resumed": _subscription(False),
     "address.hold": _address_hold(True),
     "address.unhold": _address_hold(False),
+    "thread.hold": _thread_hold(True),
+    "thread.unhold": _thread_hold(False),
     "thread.message": Translator.message,
     "send.observed": _send,
     "delivery": Translator.delivery,

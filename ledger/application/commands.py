@@ -156,6 +156,15 @@ class CallResume:
 
 
 @dataclass(frozen=True, slots=True)
+class AcceptClock:
+    """A named human says that the database's clock is right, whatever the log or a process says."""
+
+    by: str
+    reason: str
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
 class NoteGuardCheck:
     """Record that a guard check ended; `started_version`: the control aggregate's at its start."""
 
@@ -255,6 +264,7 @@ Command: TypeAlias = (
     | ReleaseAddress
     | CallPause
     | CallResume
+    | AcceptClock
     | NoteGuardCheck
     | EnterRecovery
     | NoteFeedSilence

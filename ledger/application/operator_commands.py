@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from ledger.application.commands import (
+    AcceptClock,
     BindAnswer,
     CallPause,
     CallResume,
@@ -22,7 +23,7 @@ from ledger.application.recovery import note_loss
 from ledger.application.world import World
 from ledger.domain.control import CONTROL_ID, Control
 from ledger.domain.customer import Customer
-from ledger.domain.hold import Hold
+from ledger.domain.hold import Hold, is_of_sort
 from ledger.domain.incident import Incident
 from ledger.domain.job import Job
 from ledger.domain.mailbox import UNSUBSCRIBED
@@ -82,7 +83,7 @@ def _release(world: World, outcome: Outcome, fingerprint: str, command: ReleaseA
     """
     mailbox = world.mailbox(fingerprint)
     for hold in mailbox.holds.words() if mailbox is not None else ():
-        if hold.held and hold.reason != UNSUBSCRIBED:
+        if hold.held and not is_of_sort(hold.reason, UNSUBSCRIBED):
             lifted = Hold(hold.reason, False, max(world.now, hold.at))
             release_address_hold(world, outcome, fingerprint, lifted, command.by, command.reason)
 
@@ -129,6 +130,16 @@ def call_resume(world: World, command: CallResume) -> Outcome:
             by=command.by,
             guard_check_id=check.check_id,
         )
+    return outcome
+
+
+def accept_clock(world: World, command: AcceptClock) -> Outcome:
+    """Go by the database's clock as it is now, in every process; `now` is what it shows (UTC).
+
+    Written whether or not this process suspects it: another one may.
+    """
+    outcome = Outcome(result="applied", body={"now": world.now})
+    _control(outcome, Control.ClockAccepted, by=command.by, reason=command.reason)
     return outcome
 
 

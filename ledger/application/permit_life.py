@@ -22,6 +22,7 @@ from ledger.domain.reasons import Denial
 from ledger.domain.stages import money_obstacle
 from ledger.domain.subjects import hold_obstacle, in_flight_obstacle
 from ledger.domain.thread import Thread
+from ledger.domain.thread_subjects import overtaken_in_thread
 
 
 def redeem(world: World, command: Redeem) -> Outcome:
@@ -141,6 +142,7 @@ def permit_body(permit: Permit) -> dict[str, Any]:
         "send_by": permit.send_by,
         "redeemed_at": permit.redeemed_at,
         "settled_at": permit.settled_at,
+        "bounced": permit.bounced,
         "provider_message_id": permit.provider_message_id,
     }
 
@@ -172,6 +174,9 @@ def not_redeemable(permit: Permit, attempt: str | None) -> Denial | None:
 
 def overtaken(world: World, permit: Permit) -> str | None:
     """What happened since the grant that takes the permit back, None if nothing did."""
+    if permit.granted_at > world.now:
+        # Only where a human set the log's time back: the grant was judged by a wrong clock.
+        return "it was granted by a clock that was ahead"
     control = world.control
     paused = control.pause_for(permit.kind, permit.lane, permit.sender)
     if (paused or control.paused_since(permit)) and not permit.synthetic:
@@ -183,6 +188,10 @@ def overtaken(world: World, permit: Permit) -> str | None:
     if customer is not None and customer.holds.binding(world.now, permit.kind) is not None:
         return "the customer was put on hold"
     why = _address_overtaken(world, permit, customer)
+    if why is not None:
+        return why
+    thread = world.thread(permit.thread_id) if permit.thread_id and permit.slots else None
+    why = overtaken_in_thread(thread, permit, world.now) if thread is not None else None
     if why is not None:
         return why
     for item in permit.items:

@@ -127,3 +127,7 @@ class Walk:
         """What an outside name is bound to."""
         if (kind, name) not in self._world.names:
             self.need.names.add((kind, name))
+
+    def named(self, kind: str, name: str) -> str | None:
+        """The target of an outside name, once that is loaded."""
+        return self._world.names.get((kind, name))

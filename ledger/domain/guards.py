@@ -12,6 +12,7 @@ from typing import Protocol
 
 from ledger.domain import windows
 from ledger.domain.control import Control
+from ledger.domain.conversation import Conversation
 from ledger.domain.customer import Customer
 from ledger.domain.mailbox import Mailbox
 from ledger.domain.permit import Lane, State
@@ -69,6 +70,7 @@ class Case:
     control: Control
     customer: Customer | None
     thread: Thread | None = None
+    conversation: Conversation | None = None
     address: str | None = None
     mailbox: Mailbox | None = None
     override: bool = False
@@ -147,6 +149,18 @@ def unsubscribed(case: Case) -> Denial | None:
     return Denial(
         "on_hold",
         f"the address is unsubscribed from {case.kind} mail since {hold.at.isoformat()}",
+        available_at=hold.until,
+    )
+
+
+def thread_hold(case: Case) -> Denial | None:
+    """The thread is on hold for this kind."""
+    hold = case.thread.holds.binding(case.now, case.kind) if case.thread is not None else None
+    if case.thread is None or hold is None:
+        return None
+    return Denial(
+        "on_hold",
+        f"thread {case.thread.thread_id} is on hold: {hold.reason}",
         available_at=hold.until,
     )
 
@@ -238,13 +252,13 @@ def cap(case: Case) -> Denial | None:
 
 
 def _reply_caps(case: Case) -> Denial | None:
-    if case.thread is not None:
-        times = case.thread.reply_times(case.now)
+    if case.conversation is not None:
+        times = case.conversation.reply_times(case.now)
         limit = case.policy.replies_per_thread_hour
         if len(times) >= limit:
             return Denial(
                 "loop_guard",
-                f"thread {case.thread.thread_id} had {len(times)} replies within an hour",
+                f"{case.conversation.name} had {len(times)} replies within an hour",
                 available_at=times[len(times) - limit] + windows.HOUR,
                 trips_loop_guard=True,
             )
@@ -284,6 +298,7 @@ SUBJECT_GUARDS: tuple[SubjectGuard, ...] = (
 CUSTOMER_GUARDS: tuple[CustomerGuard, ...] = (
     customer_hold,
     unsubscribed,
+    thread_hold,
     recovery,
     pause,
     address_hold,

@@ -60,16 +60,15 @@ class HoldBook:
                 words[kind] = hold
 
     def binding(self, now: datetime, kind: str, *, but: str | None = None) -> Hold | None:
-        """The hold that lasts longest of those which bind now, or None; `but` passes one reason."""
+        """The hold that lasts longest of those which bind now, or None; `but` passes one sort."""
         if not self.holds:
             return None
         return _longest([w for w in self._words_on(kind, but) if w.binds(now, kind)])
 
     def bound_by(self, reason: str, now: datetime, kind: str) -> Hold | None:
-        """The hold of this reason, where it binds a mail of this kind now."""
-        words = self.holds.get(reason, {})
-        word = words.get(kind) or words.get(EVERY_KIND)
-        return word if word is not None and word.binds(now, kind) else None
+        """The hold of this sort of reason that lasts longest and binds a mail of this kind now."""
+        words = [word for word in self._words_on(kind, None) if is_of_sort(word.reason, reason)]
+        return _longest([word for word in words if word.binds(now, kind)])
 
     def until(self, now: datetime, kind: str) -> tuple[datetime | None, bool]:
         """The end of the binding holds and whether they have none: what a read model keeps."""
@@ -109,9 +108,14 @@ class HoldBook:
         found = []
         for reason, words in self.holds.items():
             word = words.get(kind) or words.get(EVERY_KIND)
-            if word is not None and reason != but:
+            if word is not None and (but is None or not is_of_sort(reason, but)):
                 found.append(word)
         return found
+
+
+def is_of_sort(reason: str, sort: str) -> bool:
+    """Is it that reason, or one of its sort, such as `unsubscribed: group 10`?"""
+    return reason == sort or reason.startswith(f"{sort}:")
 
 
 def span_of(hold: Hold | None) -> Span:

@@ -10,7 +10,10 @@ from ledger.domain.hold import Hold, HoldBook, Span, span_of
 BOUNCED = "bounced"
 COMPLAINED = "complained"
 UNSUBSCRIBED = "unsubscribed"
-"""Its owner wants no mail of some or all kinds: their wish, that no release of a human lifts."""
+"""Its owner wants no mail of some or all kinds: their wish, that no release of a human lifts.
+
+What they left can stand behind it (`unsubscribed: group 10`): one list's word lifts no other's.
+"""
 MOST_REASONS = 100
 """Reasons for which one address can be held; no address has come near it."""
 

@@ -61,7 +61,7 @@ class Permit:
 
     `address` is the fingerprint of where it goes: the customer's preferred address at the grant, or
     one of its own (`address_named`). `action` is the human's deliberate repeat that it carries out
-    (design D14).
+    (design D14). `bounced` tells that its mail came back; it was sent all the same, and counts.
     """
 
     permit_id: str
@@ -92,6 +92,7 @@ class Permit:
     idempotency: str | None = None
     rejections: int = 0
     action: str | None = None
+    bounced: bool = False
 
     @property
     def live(self) -> bool:

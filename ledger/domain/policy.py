@@ -75,8 +75,10 @@ class Policy:
     alert_summary_minutes: int = 5
     idempotency_days: int = 30
     rejected_body_days: int = 30
+    clock_jump_minutes: int = 5
     remind_after_subscription_end: bool = True
     upcoming_event_types: tuple[str, ...] = DEFAULT_UPCOMING
+    own_lists: tuple[str, ...] = ()
     message_id_domain: str = "send-ledger.invalid"
     locale: str = "en_US"
 
@@ -84,6 +86,11 @@ class Policy:
     def permit_life(self) -> timedelta:
         """How long a permit lives before it lapses."""
         return timedelta(minutes=self.permit_minutes)
+
+    @property
+    def clock_jump(self) -> timedelta:
+        """How far the database's clock may move against a second clock before it is suspect."""
+        return timedelta(minutes=self.clock_jump_minutes)
 
     def stage(self, name: str) -> Stage | None:
         """The stage of that name, or None."""
@@ -128,6 +135,7 @@ _BOUNDS: dict[str, tuple[int, int]] = {
     "alert_summary_minutes": (1, 24 * 60),
     "idempotency_days": (1, 3650),
     "rejected_body_days": (1, 3650),
+    "clock_jump_minutes": (1, 24 * 60),
 }
 
 
@@ -157,6 +165,8 @@ def parse_policy(raw: Mapping[str, Any]) -> Policy:
         raise PolicyError("policy.adopt_before must be a date, written YYYY-MM-DD without quotes")
     if "smallest_amount_to_dun" in values:
         values["smallest_amount_to_dun"] = _amounts(values["smallest_amount_to_dun"])
+    if "own_lists" in values:
+        values["own_lists"] = _list_ids(values["own_lists"])
     domain = values.get("message_id_domain", "x")
     if (
         not isinstance(domain, str)
@@ -241,6 +251,17 @@ def _event_types(raw: object) -> tuple[str, ...]:
     for name in raw:
         if not isinstance(name, str) or not 0 < len(name) <= 255:
             raise PolicyError("policy.upcoming_event_types: a name has 1 to 255 characters")
+    return tuple(raw)
+
+
+def _list_ids(raw: object) -> tuple[str, ...]:
+    if not isinstance(raw, list | tuple) or len(raw) > 100:
+        raise PolicyError("policy.own_lists is a list of at most 100 List-Id values")
+    for name in raw:
+        if not isinstance(name, str) or not 0 < len(name) <= 255 or set(name) & set(" <>@"):
+            raise PolicyError(
+                "policy.own_lists holds what stands between < and > in the header List-Id"
+            )
     return tuple(raw)
 
 

@@ -22,7 +22,6 @@ from ledger.domain.stages import (
     stage_to_ask_about,
 )
 from ledger.domain.subscription import Subscription
-from ledger.domain.thread import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,58 +188,6 @@ class InvoiceNotice:
             or hold_obstacle(self.invoice, self.kind, self.now)
             or too_many_rejections(self.name, rejections, self.rejections_before_hold)
         )
-
-
-@dataclass(frozen=True, slots=True)
-class ThreadSlot:
-    """A message of an intent or a numbered follow-up: once in its thread."""
-
-    name: str
-    book: SendBook
-    slot: str
-    duplicate_code: str
-    rejections_before_hold: int
-
-    def holder(self) -> Holder | None:
-        """The permit that holds the slot."""
-        return holder_in(self.book, self.slot)
-
-    def obstacle(self) -> Denial | None:
-        """A send that the provider refused again and again waits for a human."""
-        return rejected_too_often(self.name, self.book, self.slot, self.rejections_before_hold)
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyTo:
-    """The answer to one inbound message of a person."""
-
-    message_id: str
-    message: Message | None
-    book: SendBook
-    slot: str
-    rejections_before_hold: int
-    duplicate_code: str = "already_replied"
-
-    @property
-    def name(self) -> str:
-        """The message."""
-        return f"the reply to {self.message_id}"
-
-    def holder(self) -> Holder | None:
-        """The permit that holds the reply to this message."""
-        return holder_in(self.book, self.slot)
-
-    def obstacle(self) -> Denial | None:
-        """Only a known inbound message that a person wrote earns a reply."""
-        if self.message is None:
-            return Denial("unknown_message", f"the message {self.message_id} is not known")
-        if self.message.ours:
-            return Denial("own_message", f"{self.message_id} is our own mail coming back")
-        if self.message.direction != "inbound":
-            return Denial("outbound_message", f"{self.message_id} went out from us")
-        if self.message.automatic is not None:
-            return Denial("auto_generated", f"{self.message_id}: {self.message.automatic}")
-        return rejected_too_often(self.name, self.book, self.slot, self.rejections_before_hold)
 
 
 @dataclass(frozen=True, slots=True)

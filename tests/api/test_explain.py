@@ -20,6 +20,7 @@ ORDER = [
     "outside_facts",
     "customer_hold",
     "unsubscribed",
+    "thread_hold",
     "recovery",
     "pause",
     "address_hold",

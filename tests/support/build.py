@@ -25,6 +25,7 @@ from ledger.application.facts.invoice_credit import Credited
 from ledger.application.facts.invoice_hold import InvoiceHeld
 from ledger.application.facts.invoice_observed import InvoiceObserved
 from ledger.application.facts.invoice_payment import PaymentMoved
+from ledger.application.facts.mail_reports import MailReport
 from ledger.application.facts.send_observed import SendObserved
 from ledger.application.facts.thread_message import ThreadMessage
 from ledger.application.facts.unset import UNSET as UNSET
@@ -40,7 +41,7 @@ from ledger.application.kinds.reminder import Expected, Reminder
 from ledger.application.kinds.reply import Reply
 from ledger.application.world import Identity
 from ledger.domain.balance import Status
-from ledger.domain.identity import Address, fingerprint
+from ledger.domain.identity import Address, fingerprint, untagged_fingerprint
 from ledger.domain.payments import PaymentState
 
 SECRET = b"a secret of the tests, 32 bytes."
@@ -82,7 +83,7 @@ def days(count: float) -> timedelta:
 
 def address(text: str) -> Address:
     """An address with the fingerprint that the tests' secret gives it."""
-    return Address(text, fingerprint(SECRET, text))
+    return Address(text, fingerprint(SECRET, text), untagged_fingerprint(SECRET, text))
 
 
 def invoice(
@@ -195,6 +196,9 @@ def message(
     automatic: str | None = None,
     ours: str | None = None,
     references: tuple[str, ...] = (),
+    reply_to: str | None = None,
+    report: MailReport | None = None,
+    when: str | None = None,
 ) -> ThreadMessage:
     """A message of a thread: inbound, written by a person."""
     return ThreadMessage(
@@ -204,10 +208,12 @@ def message(
         address(sender) if sender else None,
         address(recipient) if recipient else None,
         customer,
-        None,
+        at(when) if when else None,
         automatic,
         ours,
         references,
+        reply_to=address(reply_to) if reply_to else None,
+        report=report,
     )
 
 
@@ -218,9 +224,10 @@ def observed_send(
     stage: str | None = None,
     thread: str | None = None,
     intent: str | None = None,
+    in_reply_to: str | None = None,
 ) -> SendObserved:
     """A mail that was sent without the ledger."""
-    return SendObserved(customer, at(when), invoice_id, stage, thread, intent)
+    return SendObserved(customer, at(when), invoice_id, stage, thread, intent, in_reply_to)
 
 
 def delivery(

@@ -50,6 +50,10 @@ MESSAGES = st.sampled_from([f"<m{n}@example.com>" for n in range(6)])
 ADDRESSES = st.sampled_from([address("pat@x.example"), address("kim@x.example")])
 EVENTS = st.sampled_from(["e1", "e2", "e3", "e4"])
 ATTEMPTS = st.none() | st.sampled_from(["pi_1", "pi_2"])
+WRITERS = {
+    f"<m{n}@example.com>": address("pat@x.example" if n % 2 else "kim@x.example") for n in range(6)
+}
+"""Who wrote each message: two people never share a Message-ID here."""
 MAILS = st.sampled_from(["pm_1", "pm_2", "pm_3"])
 STAGES = st.sampled_from(["day-3", "day-7", "day-14"])
 SHORT_STEPS = st.sampled_from([timedelta(minutes=m) for m in (1, 5, 9.5, 10, 31)])
@@ -99,6 +103,8 @@ def messages(permits: list[str]) -> st.SearchStrategy[ThreadMessage]:
         thread: str, name: str, customer: str | None, kind: str, person: Address | None
     ) -> ThreadMessage:
         direction = "outbound" if kind == "outbound" else "inbound"
+        if person is not None:
+            person = WRITERS[name]
         sender, recipient = (None, person) if kind == "outbound" else (person, None)
         automatic = "Precedence marks it" if kind == "automatic" else None
         ours = permits[-1] if kind == "ours" and permits else None

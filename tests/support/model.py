@@ -56,6 +56,7 @@ class ModelMessage:
     outbound: bool
     automatic: bool
     ours: bool
+    writer: bool = False
 
 
 @dataclass
@@ -278,6 +279,7 @@ def _merged(model: Model, fact: Fact, said: CustomersMerged) -> str:
 def _message(model: Model, fact: Fact, said: ThreadMessage) -> str:
     told = (said.direction == "outbound", said.automatic is not None, said.ours is not None)
     known = model.messages.get(said.message_id)
+    names_writer = said.direction == "inbound" and said.sender is not None
     person = said.sender if said.direction == "inbound" else said.recipient
     if known is None:
         owner = said.customer_id
@@ -292,7 +294,7 @@ def _message(model: Model, fact: Fact, said: ThreadMessage) -> str:
             if model.root(before).startswith("adr_"):
                 model.one(owner, before)
             model.threads[said.thread_id] = owner
-        model.messages[said.message_id] = ModelMessage(said.thread_id, *told)
+        model.messages[said.message_id] = ModelMessage(said.thread_id, *told, names_writer)
     a_person = said.automatic is None and (said.ours is None or said.direction == "outbound")
     if a_person and said.customer_id is not None and person is not None:
         model.meet(said.customer_id)
@@ -300,8 +302,11 @@ def _message(model: Model, fact: Fact, said: ThreadMessage) -> str:
     if known is None:
         return "applied"
     heard = (known.outbound, known.automatic, known.ours)
+    news = names_writer and not known.writer and not known.outbound
+    known.writer = known.writer or names_writer
     known.outbound, known.automatic, known.ours = map(any, zip(heard, told, strict=True))
-    return "duplicate" if heard == (known.outbound, known.automatic, known.ours) else "applied"
+    same = heard == (known.outbound, known.automatic, known.ours)
+    return "duplicate" if same and not news else "applied"
 
 
 def _sent(model: Model, fact: Fact, said: SendObserved) -> str:

@@ -141,6 +141,7 @@ def _in_stream(reason: str, stream: str | None) -> str:
 
 
 def _inbound(record: Record, postmark_id: str, settings: Settings) -> Translation:
+    reply_to = record.members.get("ReplyTo")
     mail = MailHeaders.from_records(record.records("Headers"), "Name", "Value")
     message_id = mail.message_id or postmark_id
     return message(
@@ -155,4 +156,5 @@ def _inbound(record: Record, postmark_id: str, settings: Settings) -> Translatio
         references=mail.references,
         headers=mail.by_name,
         return_path=mail.by_name.get("return-path"),
+        reply_to=reply_to if isinstance(reply_to, str) else None,
     )

@@ -115,7 +115,10 @@ def _remaining(invoice: Record, status: str) -> int:
 
 
 def _subscription(event: Event, content: Record, *, ended: bool) -> Translation:
-    """One that will not renew or is over, or one that lives on after all (which tells no time)."""
+    """One that will not renew or is over, or one that lives on after all (which tells no time).
+
+    That it lives on matters only where it was said to have ended; else the notification is ignored.
+    """
     if not content.has("subscription"):
         return Translation(ignored="names_no_subscription")
     what = content.record("subscription")
@@ -123,12 +126,13 @@ def _subscription(event: Event, content: Record, *, ended: bool) -> Translation:
     if what.optional_text("state") == "expired":
         names = ("expires_at", "canceled_at")
     at = next((what.time(name) for name in names if what.has(name)), None) if ended else None
-    return event.subscription(
+    told = event.subscription(
         "subscription.ended" if ended else "subscription.resumed",
         what.text("uuid"),
         content.record("account").text("account_code"),
         at,
     )
+    return told if ended else replace(told, ignored="irrelevant_event")
 
 
 def _with_payment_in_flight(

@@ -32,13 +32,10 @@ class CustomerObservedType(FactType[CustomerObserved]):
     def apply(self, world: World, fact: Fact, data: CustomerObserved) -> Outcome:
         """Take the customer's addresses in, the first preferred; one that is not told is gone.
 
-        Of a customer whom nobody has told of, no addresses are no news.
+        Of a customer whom nobody has told of, that there is none is kept too: an address that is
+        told later may be older news.
         """
         outcome = Outcome(result="applied", customer_id=data.customer_id)
-        if not data.emails and world.customer(data.customer_id) is None:
-            outcome.result = "ignored"
-            outcome.body = {"detail": "the customer is not known, and has no address"}
-            return outcome
         customer = ensure_customer(world, outcome, data.customer_id)
         at = fact.time or world.now
         newest = customer.addresses_observed_at if customer else None

@@ -1,7 +1,7 @@
 """What providers say of a mail, and what it does to the permit: the mail was sent, it bounced."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ledger.application.effects import Alert, NameClaim, Outcome
 from ledger.application.facts.suppression import hold_address
@@ -102,7 +102,9 @@ def hold_recipient(
 
 
 def mark_bounced(world: World, outcome: Outcome, permit: Permit) -> None:
-    """Put on record that the mail for the permit's stages came back."""
+    """Put on record that the permit's mail, and that for its stages, came back."""
+    if not permit.bounced:
+        outcome.permits.append(replace(permit, bounced=True))
     for item in permit.items:
         invoice = world.invoice(item.invoice_id)
         held = invoice.stages.get((item.cycle, item.stage)) if invoice else None

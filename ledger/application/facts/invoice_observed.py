@@ -87,7 +87,10 @@ class InvoiceObservedType(FactType[InvoiceObserved]):
         gone = before.address if before is not None else None
         if before is not None and isinstance(data.email, Unset) and gone is not None:
             _follow_owner(world, outcome, before.customer_id, customer_id)
-        note_invoice_address(world, outcome, customer_id, data.email, gone, snapshot.observed_at)
+        if not _repeats_what_was_removed(world, before, data, customer_id):
+            note_invoice_address(
+                world, outcome, customer_id, data.email, gone, snapshot.observed_at
+            )
         return outcome
 
 
@@ -112,6 +115,21 @@ def _last(
         beside = tuple(other for other in others if other is not last)
     said = [s.settled_before for s in (before, snapshot) if s.settled_before is not None]
     return replace(last, settled_before=max(said, default=None)), beside, last is snapshot
+
+
+def _repeats_what_was_removed(
+    world: World, before: Snapshot | None, data: InvoiceObserved, customer_id: str
+) -> bool:
+    """The invoice names the address that it named before, which its customer no longer has.
+
+    Billing systems keep on a finished invoice the address of that day: it is no news, and must not
+    bring back what was removed since.
+    """
+    if before is None or not isinstance(data.email, Address) or before.customer_id != customer_id:
+        return False
+    customer = world.customer(customer_id)
+    known = customer.addresses if customer is not None else None
+    return known is not None and before.address == data.email.fingerprint not in known
 
 
 def _follow_owner(world: World, outcome: Outcome, before_id: str, customer_id: str) -> None:

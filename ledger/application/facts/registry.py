@@ -17,6 +17,7 @@ from ledger.application.facts.payment_failed_reported import PaymentFailedType
 from ledger.application.facts.refund_reported import RefundReportedType
 from ledger.application.facts.send_observed import SendObservedType
 from ledger.application.facts.subscription_ended import SubscriptionToldType
+from ledger.application.facts.thread_hold import ThreadHeldType
 from ledger.application.facts.thread_message import ThreadMessageType
 
 _TYPES: tuple[FactType[Any], ...] = (
@@ -31,6 +32,7 @@ _TYPES: tuple[FactType[Any], ...] = (
     CustomersMergedType(),
     SubscriptionToldType(),
     AddressHoldToldType(),
+    ThreadHeldType(),
     ThreadMessageType(),
     SendObservedType(),
     DeliveryType(),

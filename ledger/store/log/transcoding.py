@@ -42,7 +42,7 @@ _STATE_VERSIONS: tuple[tuple[Any, int], ...] = (
     (Invoice, 4),
     (Customer, 3),
     (Mailbox, 1),
-    (Thread, 1),
+    (Thread, 2),
 )
 SNAPSHOT_TOPICS: dict[str, Any] = {
     f"{kind.TOPIC}#{number}": kind for kind, number in _STATE_VERSIONS

@@ -21,7 +21,7 @@ _IDS = (
     "provider_message_id",
     "subscription_id",
 )
-_ADDRESSES = ("email", "from", "to", "emails", "recipient", "address")
+_ADDRESSES = ("email", "from", "to", "emails", "recipient", "address", "reply_to")
 
 
 @dataclass(frozen=True)

@@ -212,12 +212,13 @@ ELSEWHERE = {
     "mail/ses.bounce.of_the_copy_only.json",
 }
 """Deliveries need a permit to speak of; see test_deliveries.py and test_sns.py."""
-NO_NEWS = {
-    "chargebee/customer_changed.json": "customer.observed",
-    "recurly/reactivated_account_notification.xml": "subscription.resumed",
-    "stripe/customer.updated.email_removed.v2020.json": "customer.observed",
+GONE = {
+    "chargebee/customer_changed.json": "16CHTnSAxXWqMAg8",
+    "stripe/customer.updated.email_removed.v2020.json": "cus_example_1008",
 }
-"""Of a customer whom the ledger knows nothing of, that something is gone is no news."""
+"""The customer has no address, or none any more."""
+NO_NEWS = {"recurly/reactivated_account_notification.xml": "subscription.resumed"}
+"""Where nobody said that it had ended, it is no news that a subscription lives on."""
 REFUSED = {"commune/stream.email_sent.constructed.json"}
 
 
@@ -233,7 +234,7 @@ def post(hooks: Service, path: str, mark: str) -> dict[str, Any]:
 
 
 def test_no_sample_is_left_out() -> None:
-    tables = (INVOICES, TO_FETCH, IGNORED, MESSAGES, ELSEWHERE, NO_NEWS, REFUSED)
+    tables = (INVOICES, TO_FETCH, IGNORED, MESSAGES, ELSEWHERE, GONE, NO_NEWS, REFUSED)
     assert sorted(path for table in tables for path in table) == every_sample()
 
 
@@ -294,6 +295,16 @@ def test_what_means_nothing_leaves_nothing(hooks: Service, path: str, mark: str)
         "refresh": 0,
         "rejected": 0,
     }
+
+
+@pytest.mark.parametrize("path", GONE)
+def test_a_customer_without_an_address(hooks: Service, path: str, mark: str) -> None:
+    answer = post(hooks, path, mark)
+    assert [(r["type"], r["result"]) for r in answer["results"]] == [
+        ("customer.observed", "applied")
+    ]
+    customer_id = Renamed(path, mark).id(GONE[path])
+    assert hooks.get(f"/v1/customers/{customer_id}").ok()["addresses"] == []
 
 
 @pytest.mark.parametrize("path", NO_NEWS)

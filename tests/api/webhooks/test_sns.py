@@ -45,7 +45,7 @@ def sns(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sns
 COPY = json.loads(json.loads(sample("mail/ses.bounce.of_the_copy_only.json"))["Message"])
 
 
-def bounce(mail_id: str, email: str, said: Any = BOUNCE) -> dict[str, object]:
+def bounce(mail_id: str, email: str = "x@example.com", said: Any = BOUNCE) -> dict[str, object]:
     """The sample's bounce, of another mail and recipient."""
     told: dict[str, Any] = json.loads(json.dumps(said))
     told["mail"]["messageId"] = mail_id
@@ -132,7 +132,7 @@ def test_where_amazon_cannot_be_asked_it_must_post_again(sns: Sns, mark: str) ->
     service, aws = sns.service, sns.aws
     mail = permitted(service, mark, "ses")
     later = f"https://{HOST}/later.pem"
-    post = aws.post(bounce(mail.provider_id), service.clock, mark, SigningCertURL=later)
+    post = aws.post(bounce(mail.provider_id, mail.email), service.clock, mark, SigningCertURL=later)
     aws.answers["/later.pem"] = (503, b"")
     answer = post.to(service).no(503, "unavailable")
     assert answer.headers["retry-after"]

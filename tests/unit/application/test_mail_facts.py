@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from ledger.application.commands import ReportOutcome
+from ledger.application.facts.mail_reports import MailReport
+from ledger.domain.automatic import DELIVERY_REPORT
 from ledger.domain.policy import Policy
 from tests.support.build import (
     IDENTITY,
@@ -105,9 +107,12 @@ def test_a_bounce_of_a_reminder_is_on_record_and_the_stage_stays_used() -> None:
     scenario.when(reminder()).then(status=409, code="already_sent")
 
 
-def report_about(scenario: Scenario, permit: str, reason: str = "it is a delivery report") -> Any:
-    ours = IDENTITY.message_id(permit)
-    return message("<dsn@x.example>", automatic=reason, references=("<other@x.example>", ours))
+BOUNCE = MailReport(DELIVERY_REPORT)
+
+
+def report_about(scenario: Scenario, permit: str, told: MailReport | None = BOUNCE) -> Any:
+    names = ("<other@x.example>", IDENTITY.message_id(permit))
+    return message("<dsn@x.example>", automatic="a machine's", references=names, report=told)
 
 
 @pytest.mark.parametrize("state", ["granted", "redeemed", "unknown", "expired", "rejected"])
@@ -131,7 +136,7 @@ def test_a_delivery_report_about_a_reminder_marks_it_and_counts_nothing_new() ->
         result="applied", events=["Thread.MessageSeen", "Invoice.ReminderBounced"]
     )
     vacation = given(at("2026-12-04"), message(), invoice(), reminder(), report())
-    vacation.when(report_about(vacation, vacation.granted[0], "Precedence marks it")).then(
+    vacation.when(report_about(vacation, vacation.granted[0], None)).then(
         result="applied", events=["Thread.MessageSeen"]
     )
 

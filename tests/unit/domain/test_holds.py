@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 
-from ledger.domain.hold import Hold, HoldBook
+from ledger.domain.hold import Hold, HoldBook, is_of_sort
 from tests.support.build import at, days
 
 NOW = at("2026-12-04T12:00:00Z")
@@ -169,3 +169,19 @@ def test_a_copy_of_a_book_is_written_to_without_changing_it() -> None:
     book = noted(Hold("bounced", True, NOW))
     book.copy().note(Hold("bounced", False, NOW + days(1)))
     assert bound(book) == {"digest", "notification", "reply"}
+
+
+def test_lists_that_were_left_are_of_one_sort_and_each_is_lifted_by_itself() -> None:
+    book = HoldBook()
+    for name in ("group 10", "group 11"):
+        book.note(Hold(f"unsubscribed: {name}", True, NOW, kinds=("digest",)))
+    assert book.binding(NOW, "digest", but="unsubscribed") is None
+    assert book.bound_by("unsubscribed", NOW, "reminder") is None
+    book.note(Hold("unsubscribed: group 10", False, NOW, kinds=("digest",)))
+    found = book.bound_by("unsubscribed", NOW, "digest")
+    assert found is not None
+    assert found.reason == "unsubscribed: group 11"
+    book.note(Hold("unsubscribed: group 11", False, NOW, kinds=("digest",)))
+    assert book.bound_by("unsubscribed", NOW, "digest") is None
+    assert is_of_sort("unsubscribed", "unsubscribed")
+    assert not is_of_sort("unsubscribed by fax", "unsubscribed")

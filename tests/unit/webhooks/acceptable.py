@@ -72,7 +72,7 @@ OPTIONAL = {
     "subscription.resumed": {"invoice_ids", "at"},
     "address.hold": {"kinds"},
     "address.unhold": {"kinds"},
-    "thread.message": {"to", "references", "headers", "return_path"},
+    "thread.message": {"to", "references", "headers", "return_path", "reply_to"},
     "send.observed": {"invoice_id"},
     "delivery": {"provider_message_id", "message_id", "recipient"},
 }

@@ -128,6 +128,7 @@ EXPECTED = {
             direction="inbound",
             **{"from": "support@example.com"},
             to="mailbox+SampleHash@inbound.example.com",
+            reply_to="replyto@example.com",
             at="2023-05-05T21:44:33Z",
         )
     ],

@@ -172,8 +172,10 @@ def test_a_subscription_of_recurly_ended(kind: str, state: str, at: str) -> None
 
 
 def test_a_subscription_of_recurly_lives_on() -> None:
-    kind, data = only(recurly("reactivated_account", "active"))
-    assert (kind, "at" in data) == ("subscription.resumed", False)
+    told = recurly("reactivated_account", "active")
+    (fact,) = told.facts
+    assert told == Translation(facts=(fact,), ignored="irrelevant_event")
+    assert (fact.type, fact.time, "at" in fact.data) == ("subscription.resumed", None, False)
     bare = b"<reactivated_account_notification><account/></reactivated_account_notification>"
     ignored = known("recurly").translate({}, bare, settings("recurly")).ignored
     assert ignored == "names_no_subscription"

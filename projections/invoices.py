@@ -19,6 +19,7 @@ def stage_settings(policy: Policy) -> dict[str, Any]:
         "rejections_before_hold": policy.rejections_before_hold,
         "smallest_amounts": dict(policy.smallest_amount_to_dun),
         "snapshot_max_age": policy.snapshot_max_age,
+        "remind_after_subscription_end": policy.remind_after_subscription_end,
     }
 
 

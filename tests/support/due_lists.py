@@ -246,7 +246,12 @@ def expected(scenario: Scenario, swept: bool = False) -> dict[str, Listed]:
             dunning=True,
         )
         silent = control.silent_feeds
-        subject = InvoiceStage(invoice, "reminder", None, now, policy, silent_feeds=silent)
+        over = None
+        if not policy.remind_after_subscription_end:
+            over = customer.subscriptions.ended(invoice.subscriptions, now)
+        subject = InvoiceStage(
+            invoice, "reminder", None, now, policy, silent_feeds=silent, ended=over
+        )
         if judge_subject(case, subject) is not None:
             continue
         denial = judge_customer(case)

@@ -54,6 +54,7 @@ def policies(draw: st.DrawFn) -> Policy:
         payment_in_flight_days=draw(st.sampled_from((7, 1))),
         days_between_reminder_mails=draw(st.sampled_from((1, 1, 2, 3, 9))),
         snapshot_max_age=draw(st.sampled_from((0, 0, 2, 12))),
+        remind_after_subscription_end=draw(st.booleans()),
     )
 
 
@@ -142,6 +143,14 @@ by_people = st.one_of(
     st.builds(ResetBreaker, customers, st.just("ann"), st.just("looked"), st.just(build.OPERATOR)),
     st.builds(ReleaseAddress, customers, st.just("ann"), st.just("ok"), st.just(build.OPERATOR)),
 )
+subscriptions = st.builds(
+    build.subscription_told,
+    st.sampled_from(("sub_1", "sub_2", "sub_3")),
+    customers,
+    st.sampled_from((True, True, False)),
+    st.lists(invoices, max_size=2).map(tuple),
+    when=until,
+)
 silences = st.builds(NoteFeedSilence, st.sampled_from(("billing", "shop")), st.just(START))
 clock_steps = st.one_of(
     st.sampled_from((5, 11, 59, 24 * 60)).map(build.minutes),
@@ -161,6 +170,7 @@ overdue = st.builds(
 later_steps = st.lists(
     st.one_of(snapshots, asks, asks, asks, clock_steps, money, holds, people, by_people)
     | silences
+    | subscriptions
     | st.builds(build.fact, snapshots | money, source=st.just("billing"))
     | st.tuples(about_permits, st.integers(0, 3)),
     max_size=20,

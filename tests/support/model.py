@@ -5,8 +5,8 @@ contract. Where it and the ledger differ, one of them is wrong.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from ledger.application.facts.address_hold import AddressHoldTold
@@ -22,6 +22,7 @@ from ledger.application.facts.invoice_payment import PaymentMoved
 from ledger.application.facts.payment_failed_reported import PaymentFailed
 from ledger.application.facts.send_observed import SendObserved
 from ledger.application.facts.thread_message import ThreadMessage
+from tests.support.model_arrival import of_arrival
 from tests.support.model_holds import ModelHolds, ModelWord, word_of
 from tests.support.model_invoices import LADDER, ModelInvoice
 from tests.support.model_permits import LIVE, Holdings, Key, ModelPermit, ObservedSend
@@ -105,7 +106,7 @@ class Model:
         name = (fact.source, fact.fact_id or "")
         if fact.fact_id is not None and name in self.facts:
             return "duplicate"
-        fact = _of_arrival(self.now, fact)
+        fact = of_arrival(self.now, fact)
         result = _FACTS[type(fact.data)](self, fact, fact.data)
         if fact.fact_id is not None and result != "rejected":
             self.facts.add(name)
@@ -377,15 +378,6 @@ def _failed(model: Model, fact: Fact, data: PaymentFailed) -> str:
     if data.attempt_id is not None:
         model.failures.add((data.invoice_id, data.event_id, data.attempt_id))
     return "applied"
-
-
-def _of_arrival(now: datetime, fact: Fact) -> Fact:
-    """News from ahead of now names no time."""
-    latest = now + timedelta(minutes=5)
-    data = fact.data
-    if isinstance(data, InvoiceObserved) and data.observed_at and data.observed_at > latest:
-        data = replace(data, observed_at=None)
-    return replace(fact, data=data, time=None if fact.time and fact.time > latest else fact.time)
 
 
 _FACTS: dict[type, Callable[[Model, Fact, Any], str]] = {

@@ -11,7 +11,8 @@ CREATE TABLE policy (
     adopt_before date,
     rejections_before_hold integer NOT NULL,
     smallest_amounts jsonb NOT NULL,
-    snapshot_max_age integer NOT NULL
+    snapshot_max_age integer NOT NULL,
+    remind_after_subscription_end boolean NOT NULL
 );
 COMMENT ON TABLE policy IS 'The part of the policy by which this generation was computed; one row.';
 
@@ -41,7 +42,8 @@ CREATE TABLE invoices (
     refused_rungs smallint[],
     due_at timestamptz,
     observed_at timestamptz,
-    source text
+    source text,
+    subscriptions text[]
 ) WITH (fillfactor = 85);
 COMMENT ON COLUMN invoices.customer_id IS 'Whom the latest snapshot names; null before the first one.';
 COMMENT ON COLUMN invoices.debtor_id IS 'Who owes it, after merges; null unless it is open.';
@@ -55,6 +57,7 @@ COMMENT ON COLUMN invoices.refused_rungs IS 'Those of them that wait for a human
 COMMENT ON COLUMN invoices.due_at IS 'From when on a stage is newly due, if nothing changes; null: none.';
 COMMENT ON COLUMN invoices.observed_at IS 'When the latest snapshot is of; on an old one nobody is reminded.';
 COMMENT ON COLUMN invoices.source IS 'Who told the latest snapshot.';
+COMMENT ON COLUMN invoices.subscriptions IS 'What it bills, as far as it was told; null: nothing was.';
 CREATE INDEX invoices_due ON invoices (due_at, debtor_id) WHERE due_at IS NOT NULL;
 CREATE INDEX invoices_by_debtor ON invoices (debtor_id, due_at) WHERE debtor_id IS NOT NULL;
 -- Always empty after a step: lets the invoices of guard checks be found, to be taken out.
@@ -198,8 +201,10 @@ BEGIN
     RETURN i;
 END $$;
 
--- The stage that is due at an instant from `due_at` on; null while it waits for a human, or for news:
--- its snapshot is too old, or its source silent (ledger/domain/freshness.py). Under `highest` that is the highest one reached, under `next` the lowest.
+-- The stage that is due at an instant from `due_at` on: the highest one reached, under `next` the
+-- lowest. Null while it waits for a human, or for news because its snapshot is too old or its source
+-- silent (ledger/domain/freshness.py), and where its subscriptions have ended and the policy stops
+-- reminders then. `subscriptions_ended` is of the read model `customers`, which lists read as well.
 CREATE FUNCTION due_stage(i invoices, p policy, instant timestamptz) RETURNS text
     LANGUAGE plpgsql STABLE
     AS $$
@@ -210,6 +215,10 @@ BEGIN
     IF p.snapshot_max_age > 0 AND (
         i.observed_at <= instant - interval '24 hours' * p.snapshot_max_age
         OR EXISTS (SELECT FROM silent_feeds f WHERE f.source = i.source)) THEN
+        RETURN NULL;
+    END IF;
+    IF i.subscriptions IS NOT NULL AND NOT p.remind_after_subscription_end
+        AND subscriptions_ended(i.debtor_id, i.subscriptions, instant) THEN
         RETURN NULL;
     END IF;
     WHILE place > 1 AND p.stage_days[i.rungs[place]] > age LOOP
@@ -275,6 +284,8 @@ BEGIN
                 IF s -> 'fact' ->> 'state' IN ('pending', 'succeeded', 'failed', 'reversed') THEN
                     i.in_flight_until := s ->> 'in_flight_until';
                 END IF;
+            WHEN 'ledger:Invoice.SubscriptionNamed' THEN
+                i.subscriptions := i.subscriptions || (s ->> 'subscription_id');
             WHEN 'ledger:Invoice.HoldPlaced', 'ledger:Invoice.HoldLifted' THEN
                 i.held_until := s ->> 'held_until';
                 i.held_indefinitely := s ->> 'indefinite';

@@ -10,13 +10,14 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.api.webhooks.posting import environment, signed_json
 from tests.support.service import Answer, Client, Service, fresh_service
 
 _NOW = "2026-12-01T10:00:00Z"
 
 
 @contextmanager
-def _service(postgres: str, folder: Path, start: str = _NOW, **policy: int) -> Iterator[Service]:
+def _service(postgres: str, folder: Path, start: str = _NOW, **policy: Any) -> Iterator[Service]:
     """A service with these settings of the policy."""
     config = folder / "ledger.toml"
     lines = [f"{name} = {value}" for name, value in policy.items()]
@@ -98,6 +99,25 @@ def test_a_clock_that_is_minutes_ahead_is_nobodys_business(service: Service, nam
     seen = (service.clock + timedelta(minutes=5)).isoformat()
     service.fact("invoice.observed", _observed(name, observed_at=seen), source=f"near-{name}")
     assert not [a for a in service.alerts("clock_ahead") if name in a["dedupe_key"]]
+
+
+def test_due_instant(postgres: str) -> None:
+    """From Stripe; the other providers are in tests/api/webhooks/test_billing_days.py."""
+    env = environment(LEDGER_TIME_ZONE="Australia/Sydney")
+    with fresh_service(postgres, "2026-12-03T12:59:59Z", env=env) as service:
+        due = int(datetime.fromisoformat("2026-11-30T21:00:00Z").timestamp())
+        amounts = {"currency": "aud", "total": 30_000, "amount_remaining": 30_000}
+        about = {"id": "in_1", "customer": "cus_1", "status": "open", "due_date": due}
+        event = {"id": "evt_1", "type": "invoice.finalized", "livemode": False, "created": due}
+        invoice = about | amounts | {"created": due - 86_400}
+        body = event | {"object": "event", "data": {"object": invoice}}
+        signed_json("stripe", body, service.clock).to(service).ok()
+        assert service.get("/v1/invoices/in_1").ok()["due_on"] == "2026-12-01"
+        denied = service.remind("in_1", "day-3").no(409, "not_reached")
+        assert denied["available_at"] == "2026-12-03T13:00:00Z"
+        service.move_clock("2026-12-03T13:00:00Z")
+        assert _ready(service) == {"cus_1"}
+        service.remind("in_1", "day-3").ok(201)
 
 
 # --- ids
@@ -232,6 +252,29 @@ def test_who_may_see_the_feeds(service: Service) -> None:
     for scope in ("audit", "operate"):
         service.client(scope).get("/v1/feeds").ok()
     service.client("send").get("/v1/feeds").no(403, "forbidden")
+
+
+# --- subscriptions
+
+
+def test_what_ended_with_its_subscription_is_neither_due_nor_granted(
+    postgres: str, tmp_path: Path
+) -> None:
+    told = {"subscription_id": "sub_1", "invoice_ids": ["S1"]}
+    with _service(postgres, tmp_path, remind_after_subscription_end="false") as service:
+        for invoice in ("S1", "S2"):
+            service.put_invoice(invoice, customer_id="C", due_on="2026-11-20").ok()
+        service.fact("subscription.ended", told | {"customer_id": "C"})
+        service.remind("S1").no(409, "subscription_ended")
+        position = service.get("/v1/control").ok()["position"]
+        [item] = service.get("/v1/due", after=position).ok()["items"]
+        assert [invoice["invoice_id"] for invoice in item["invoices"]] == ["S2"]
+        [permit] = service.post("/v1/due/claim", {}).ok()["permits"]
+        assert [item["invoice_id"] for item in permit["items"]] == ["S2"]
+        service.advance(minutes=1)
+        service.fact("subscription.resumed", told | {"customer_id": "C"})
+        assert _ready(service) == {"C"}
+        service.remind("S1").ok(201)
 
 
 # --- too late

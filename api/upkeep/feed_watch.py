@@ -9,17 +9,18 @@ async def watch_feeds(parts: Parts) -> None:
     """Write what this process has heard, then put on record which sources are silent by now.
 
     In this order: a source that was heard a moment ago is not silent. The silence itself is decided
-    by the engine, so that a guard can rely on it. Raises StoreUnavailable.
+    by the engine, so that a guard can rely on it; a clock that is suspect makes nobody silent.
+    Raises StoreUnavailable.
     """
     await _write_heard(parts)
     hours = parts.policy.feed_silent_hours
-    if not hours:
+    if not hours or parts.engine.clock_suspect is not None:
         return
     async with parts.connections.use() as connection:
         silent = await silent_feeds(connection, hours)
     for source, heard_at in silent:
         answer = await parts.engine.submit(NoteFeedSilence(source, heard_at))
-        if answer.status >= 500:
+        if answer.status >= 500 or answer.result == "stale":
             return
         async with parts.connections.use() as connection:
             await note_silence(connection, source, heard_at)

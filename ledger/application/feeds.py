@@ -1,5 +1,7 @@
 """Feeds: the sources that tell what is owed, and what is decided when one falls silent (D10)."""
 
+from datetime import timedelta
+
 from ledger.application.commands import NoteFeedSilence
 from ledger.application.effects import Alert, Change, Outcome
 from ledger.application.world import World
@@ -7,9 +9,16 @@ from ledger.domain.control import CONTROL_ID, Control
 
 
 def note_silence(world: World, command: NoteFeedSilence) -> Outcome:
-    """A source has not been heard for too long: put it on record, and tell a human once."""
+    """A source has not been heard for too long: put it on record, and tell a human once.
+
+    `stale` where it is too early by the engine's time, which a suspect clock does not move (D16).
+    """
     outcome = Outcome(result="ignored")
     source = command.source
+    hours = world.policy.feed_silent_hours
+    if not hours or world.now < command.heard_at + timedelta(hours=hours):
+        outcome.result = "stale"
+        return outcome
     if source in world.control.silent_feeds:
         return outcome
     outcome.result = "applied"

@@ -151,7 +151,9 @@ subscriptions = st.builds(
     st.lists(invoices, max_size=2).map(tuple),
     when=until,
 )
-silences = st.builds(NoteFeedSilence, st.sampled_from(("billing", "shop")), st.just(START))
+silences = st.builds(
+    NoteFeedSilence, st.sampled_from(("billing", "shop")), st.just(START - timedelta(days=9))
+)
 clock_steps = st.one_of(
     st.sampled_from((5, 11, 59, 24 * 60)).map(build.minutes),
     st.integers(1, 5).map(build.days),

@@ -26,7 +26,7 @@ from tests.support.build import (
 )
 from tests.support.given import given
 
-STRICT = Policy(snapshot_max_age=30)
+STRICT = Policy(snapshot_max_age=30, feed_silent_hours=1)
 NOW = at("2026-12-04T10:00:00+00:00")
 
 
@@ -90,25 +90,25 @@ def test_the_silence_of_its_source_denies_a_reminder_and_one_word_of_it_does_not
 
 
 def test_the_latest_snapshot_says_whose_silence_counts() -> None:
-    scenario = given(NOW, told(), minutes(1), told("shop", owes=29_000), policy=STRICT)
+    scenario = given(NOW, told(), minutes(1), told("shop", owes=29_000), hours(2), policy=STRICT)
     scenario.when(silence(), reminder()).granted_now()
-    scenario.when(silence("shop"), days(7), reminder())
+    scenario.when(report(), days(4), silence("shop"), reminder())
     scenario.then(status=409, code="facts_stale")
 
 
 def test_silence_denies_nothing_where_the_policy_does_not_ask_for_it() -> None:
-    given(NOW, told(), silence(), days(78)).when(reminder()).granted_now()
+    given(NOW, told(), days(7), silence()).when(reminder()).granted_now()
 
 
 def test_a_snapshot_that_rode_along_is_of_no_source_and_bound_by_its_age_alone() -> None:
-    scenario = given(NOW, told(), silence(), policy=STRICT)
+    scenario = given(NOW, told(), hours(2), silence(), policy=STRICT)
     scenario.when(reminder(facts=(invoice(owes=29_000),))).granted_now()
     scenario.when(report(), days(4), reminder()).granted_now()
     scenario.when(report(), days(26), reminder()).then(status=409, code="facts_stale")
 
 
 def test_other_mail_does_not_depend_on_the_age_of_facts() -> None:
-    scenario = given(NOW, told(), silence(), days(78), policy=STRICT)
+    scenario = given(NOW, told(), days(78), silence(), policy=STRICT)
     scenario.when(payment_failed()).granted_now()
     scenario.when(notification()).granted_now()
     scenario.when(apology()).then(code="unknown_incident")

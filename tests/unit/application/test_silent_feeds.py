@@ -8,11 +8,13 @@ from ledger.application.answers import Answer
 from ledger.application.commands import ApplyFact, Lapse, NoteFeedSilence
 from ledger.application.facts.registry import FACT_TYPES
 from ledger.application.heard_feeds import HeardFeeds
+from ledger.domain.policy import Policy
 from tests.support.build import (
     POLLER,
     at,
     credit,
     customer,
+    days,
     fact,
     hold,
     invoice,
@@ -41,8 +43,16 @@ def note_hold(feeds: HeardFeeds, result: str) -> None:
     feeds.note(LATER, [command], [Answer(200, b"{}", result=result)])
 
 
+def test_nobody_is_silent_before_the_time_even_if_a_wrong_clock_said_so() -> None:
+    scenario = given(NOW, fact(invoice(), source="erp"), days(7) - minutes(1))
+    scenario.when(SILENCE).then(result="stale", events=[], alerts=[])
+    scenario.when(minutes(1), SILENCE).then(result="applied")
+    off = given(NOW, days(99), policy=Policy(feed_silent_hours=0))
+    off.when(SILENCE).then(result="stale", events=[], alerts=[])
+
+
 def test_silence_is_an_event_and_one_page_however_often_it_is_noted() -> None:
-    scenario = given(NOW, fact(invoice(), source="erp"))
+    scenario = given(NOW, fact(invoice(), source="erp"), days(7))
     scenario.when(SILENCE).then(
         result="applied", events=["Control.FeedFellSilent"], alerts=["feed_silent"]
     )
@@ -54,20 +64,21 @@ def test_silence_is_an_event_and_one_page_however_often_it_is_noted() -> None:
 
 @pytest.mark.parametrize("data", [customer("cus_9"), hold(), invoice(seen="2026-01-01")])
 def test_any_fact_ends_the_silence_also_one_that_changes_nothing(data: Any) -> None:
-    scenario = given(NOW, fact(invoice(), source="erp", id="1"), SILENCE)
+    scenario = given(NOW, fact(invoice(), source="erp", id="1"), days(7), SILENCE)
     scenario.when(fact(data, source="erp"))
     assert "Control.FeedHeardAgain" in scenario.events
-    scenario.when(SILENCE).then(events=["Control.FeedFellSilent"])
+    again = NoteFeedSilence("erp", scenario.store.now)
+    scenario.when(days(7), again).then(events=["Control.FeedFellSilent"])
 
 
 def test_a_duplicate_ends_the_silence_too() -> None:
     told = fact(invoice(), source="erp", id="1")
-    scenario = given(NOW, told, SILENCE).when(told)
+    scenario = given(NOW, told, days(7), SILENCE).when(told)
     scenario.then(result="duplicate", events=["Control.FeedHeardAgain"])
 
 
 def test_another_source_and_what_rides_along_do_not_end_it() -> None:
-    scenario = given(NOW, fact(invoice(), source="erp"), SILENCE, minutes(1))
+    scenario = given(NOW, fact(invoice(), source="erp"), days(7), SILENCE, minutes(1))
     scenario.when(fact(invoice(owes=29_000), source="shop"))
     assert "Control.FeedHeardAgain" not in scenario.events
     scenario.when(reminder(facts=(invoice(owes=28_000),)))

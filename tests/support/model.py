@@ -182,6 +182,8 @@ class Model:
         in_thread = permit.kind in ("reply", "follow_up", "message") and permit.thread is not None
         if in_thread and self.root(self.threads[permit.thread or ""]) != root:
             return True
+        if self.holdings.followed(permit):
+            return True
         for item in permit.items:
             invoice = self.invoices[item.invoice]
             as_granted = (item.owed, item.cycle, item.starts)

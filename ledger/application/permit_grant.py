@@ -117,6 +117,7 @@ def item_body(item: Item) -> dict[str, Any]:
         "supersedes": item.supersedes,
         "amount_remaining": item.amount_remaining,
         "currency": item.currency,
+        "observed_at": item.observed_at,
     }
 
 

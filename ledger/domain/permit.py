@@ -43,7 +43,8 @@ class Item:
     """One invoice that a reminder names: the stage it uses up and those that it supersedes.
 
     `amount_remaining` (minor units) and `counts_from`, the start of the invoice's age, are as they
-    were at the grant: where they changed since, the permit is revoked (design D6).
+    were at the grant: where they changed since, the permit is revoked (design D6). `observed_at`
+    (UTC) says how old the snapshot is that it rests on; None for permits of before this was kept.
     """
 
     invoice_id: str
@@ -53,6 +54,7 @@ class Item:
     amount_remaining: int
     currency: str
     counts_from: date | None = None
+    observed_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

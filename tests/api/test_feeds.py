@@ -66,6 +66,40 @@ def test_the_watch_is_off_at_0_hours(postgres: str, tmp_path: Path) -> None:
         assert service.get("/v1/feeds").ok()["items"][0]["silent_since"] is None
 
 
+def test_denials_by_the_new_guards_are_explained_long_after(postgres: str, tmp_path: Path) -> None:
+    config = tmp_path / "ledger.toml"
+    lines = ["snapshot_max_age = 30", "days_between_reminder_mails = 3", "too_late_hours = 1"]
+    config.write_text("\n".join(["[policy]", *lines]), encoding="utf-8")
+    env = {"LEDGER_CONFIG": str(config)}
+    with fresh_service(postgres, "2026-12-01T10:00:00Z", env=env) as service:
+        for invoice in ("I1", "I2"):
+            service.put_invoice(invoice, customer_id="C1", due_on="2026-11-20").ok()
+        service.remind("I1").ok(201)
+        soon = service.remind("I2").no(409, "reminded_recently")
+        service.advance(days=7)
+        service.get("/v1/feeds").ok()
+        stale = service.remind("I2").no(409, "facts_stale")
+        about = {"customer_id": "C1", "event_type": "t", "event_id": "1"}
+        late = service.ask("notification", **about, happened_at="2026-12-01T10:00:00Z")
+        late.no(409, "too_late")
+        service.put_invoice("I2", customer_id="C1", amount_remaining=0, status="paid").ok()
+
+        def explained(answer: Any) -> Any:
+            found = service.get(f"/v1/decisions/{answer['decision_id']}").ok()["explanation"]
+            assert found["reproduced"] is True
+            [denied] = [g["guard"] for g in found["guards"] if g["verdict"] == "denied"]
+            return denied, found["state"]
+
+        guard, state = explained(soon)
+        assert guard == "reminder_gap"
+        assert state["customer"]["reminded_at"] == "2026-12-01T10:00:00Z"
+        assert state["control"]["silent_feeds"] == {}
+        guard, state = explained(stale)
+        assert guard == "outside_facts"
+        assert state["control"]["silent_feeds"] == {"put:first": "2026-12-01T10:00:00Z"}
+        assert explained(late)[0] == "too_late"
+
+
 @pytest.mark.parametrize("field", ["happened_at", "not_after"])
 def test_times_of_a_request_need_an_offset_and_kinds_that_know_them(
     service: Service, name: str, field: str

@@ -133,11 +133,7 @@ class Reminder(PermitSubject):
     def record(self, world: World, outcome: Outcome, granted: Granted) -> None:
         """Put the stages on record; a deliberate repeat leaves the record of the first send."""
         permit = granted.permit
-        stages = _stages(granted.passed)
-        for shown, stage in zip(outcome.body["items"], stages, strict=True):
-            assert stage.invoice.snapshot is not None
-            shown["observed_at"] = stage.invoice.snapshot.observed_at
-        for item, stage in zip(permit.items, stages, strict=True):
+        for item, stage in zip(permit.items, _stages(granted.passed), strict=True):
             if is_old(stage.invoice, world.now):
                 outcome.alerts.append(_old_facts(stage, world.now))
             if item.invoice_id in granted.repeated:
@@ -196,6 +192,7 @@ def _item(stage: InvoiceStage) -> Item:
         invoice.standing.balance,
         invoice.snapshot.currency,
         invoice.standing.starts_on,
+        invoice.snapshot.observed_at,
     )
 
 

@@ -238,7 +238,7 @@ class Engine:
         """
         if isinstance(error, NotBegun | CommitUncertain):
             self.counters.unavailable += len(tickets)
-            return [answers.unavailable(f"the store does not answer: {error}")] * len(tickets)
+            return [answers.store_failed(error)] * len(tickets)
         if not isinstance(error, StoreUnavailable):
             _log.warning("a batch of %d is decided one by one: %r", len(tickets), error)
         self.counters.reruns += 1
@@ -248,7 +248,7 @@ class Engine:
                 results.extend(await self._attempt([ticket]))
             except StoreUnavailable as failure:
                 self.counters.unavailable += 1
-                results.append(answers.unavailable(f"the store does not answer: {failure}"))
+                results.append(answers.store_failed(failure))
                 if len(tickets) > 1:
                     rest = len(tickets) - len(results)
                     results.extend([answers.unavailable("the store does not answer")] * rest)

@@ -172,7 +172,7 @@ class Engine:
         while True:
             if not self._waiting:
                 if self._begun_early:
-                    await self._begin_in_vain()
+                    await self._end_early_begin()
                     continue
                 if self._closing:
                     return
@@ -203,7 +203,7 @@ class Engine:
         for _ in range(3):
             await asyncio.sleep(0)
 
-    async def _begin_in_vain(self) -> None:
+    async def _end_early_begin(self) -> None:
         """What was expected did not come: it was refused before it reached the engine."""
         self._begun_early = False
         try:

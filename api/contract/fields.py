@@ -113,6 +113,8 @@ def _seen_inside(value: str) -> str:
 _Short = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=_PRINTABLE)]
 Id = Annotated[_Short, AfterValidator(_seen_ends)]
 """An external id: 1 to 255 characters, no control character, no invisible first or last one."""
+OwnId = _Short
+"""An id that the ledger gave; whatever else stands in its place is not known (404)."""
 CustomerId = Annotated[Id, AfterValidator(_not_reserved)]
 """A customer's id: not one of the synthetic customers of guard checks (design D13)."""
 MessageId = Annotated[

@@ -10,7 +10,8 @@ import click
 import orjson
 from psycopg import AsyncConnection
 
-from api.cli.session import clear_errors, console, new_table, shown, with_connection
+from api.cli.session import clear_errors, new_table, shown, with_connection
+from api.cli.terminal import console
 from api.explanations.explanation import Explanation, explain, settings_changed_since
 from api.settings.environment import load_settings
 from ledger.application.world import Identity

@@ -7,8 +7,8 @@ from psycopg import AsyncConnection
 from pydantic import ValidationError
 
 from api.cli.session import clear_errors, new_table, print_table, shown, with_connection
+from api.contract.invalid import first_of, validation_errors
 from api.contract.people import KeyRequest
-from api.contract.problems import first_of, validation_errors
 from ledger.store.keys import SCOPES, KeyRecord, create_key, list_keys, revoke_key
 
 

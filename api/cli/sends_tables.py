@@ -11,7 +11,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from api.cli.session import console, new_table
+from api.cli.session import new_table
+from api.cli.terminal import console
 from api.imports.sends_import import Counts, Shown
 from api.imports.sends_log import Reading
 

@@ -1,44 +1,43 @@
-"""Shared by all commands: opening the database, error messages, tables, times."""
+"""Shared by all commands: opening the database, error messages, tables, times.
 
-import asyncio
+What takes long to import is imported where it is used, so that a small command starts fast.
+"""
+
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from psycopg import AsyncConnection, OperationalError
-from psycopg.errors import InsufficientPrivilege, UndefinedColumn, UndefinedFunction, UndefinedTable
-from rich.console import Console
-from rich.table import Table
 
-from api.paging.targets import PagingError
-from api.process.serving import CannotListen, prepare, running_store
-from api.settings.environment import Settings, SettingsError, load_settings
-from ledger.application.ports import StoreUnavailable
-from ledger.domain.policy import PolicyError
-from ledger.store.embedded.server import EmbeddedPostgres, EmbeddedPostgresError
-from ledger.store.migrate import MigrationError, check_migrated
-from ledger.store.session_limits import session_options
-from ledger.store.setup import RealHistory, WrongSecret
-from ledger.store.witness.witness_file import WitnessError
+if TYPE_CHECKING:
+    from psycopg import AsyncConnection
+    from rich.table import Table
 
-console = Console()
-_EXPECTED = (
-    SettingsError,
-    PolicyError,
-    MigrationError,
-    EmbeddedPostgresError,
-    WrongSecret,
-    RealHistory,
-    WitnessError,
-    CannotListen,
-    PagingError,
-    InsufficientPrivilege,
-    OperationalError,
+    from api.settings.environment import Settings
+
+_UNAVAILABLE = "ledger.application.ports.StoreUnavailable"
+EXPECTED = frozenset(
+    {
+        _UNAVAILABLE,
+        "api.settings.environment.SettingsError",
+        "ledger.domain.policy.PolicyError",
+        "ledger.store.migrate.MigrationError",
+        "ledger.store.embedded.error.EmbeddedPostgresError",
+        "ledger.store.setup.WrongSecret",
+        "ledger.store.setup.RealHistory",
+        "ledger.store.witness.witness_file.WitnessError",
+        "api.process.serving.CannotListen",
+        "api.paging.targets.PagingError",
+        "psycopg.errors.InsufficientPrivilege",
+        "psycopg.OperationalError",
+    }
 )
-_OTHER_TABLES = (UndefinedTable, UndefinedColumn, UndefinedFunction)
+"""The errors that an operator can fix, by name: an import of them all would take a second."""
+OTHER_TABLES = frozenset(
+    f"psycopg.errors.{name}" for name in ("UndefinedTable", "UndefinedColumn", "UndefinedFunction")
+)
 
 
 def clear_errors(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,20 +47,27 @@ def clear_errors(command: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         try:
             return command(*args, **kwargs)
-        except StoreUnavailable as error:
-            raise click.ClickException(f"the database does not answer: {error}") from error
-        except _EXPECTED as error:
-            raise click.ClickException(str(error)) from error
-        except _OTHER_TABLES as error:
-            raise click.ClickException(
-                "the database is not set up for this version; run `send-ledger migrate` first"
-            ) from error
+        except Exception as error:
+            told = _told(error)
+            if told is None:
+                raise
+            raise click.ClickException(told) from error
 
     return wrapped
 
 
+def _told(error: Exception) -> str | None:
+    """The error in words for an operator; None for one that nobody expects."""
+    names = {f"{kind.__module__}.{kind.__qualname__}" for kind in type(error).__mro__}
+    if _UNAVAILABLE in names:
+        return f"the database does not answer: {error}"
+    if names & OTHER_TABLES:
+        return "the database is not set up for this version; run `send-ledger migrate` first"
+    return str(error) if names & EXPECTED else None
+
+
 @contextmanager
-def opened_store(settings: Settings, *, migrated: bool = True) -> Iterator[str]:
+def opened_store(settings: "Settings", *, migrated: bool = True) -> Iterator[str]:
     """The conninfo for a command: the configured database, or the embedded one, started if needed.
 
     With `migrated`, raises MigrationError for a database of another version, and
@@ -70,9 +76,13 @@ def opened_store(settings: Settings, *, migrated: bool = True) -> Iterator[str]:
     """
     if settings.database_url is not None:
         if migrated:
+            from ledger.store.migrate import check_migrated
+
             check_migrated(settings.database_url)
         yield settings.database_url
         return
+    from ledger.store.embedded.server import EmbeddedPostgres, EmbeddedPostgresError
+
     attached = EmbeddedPostgres.attach(settings.data_dir)
     if attached is not None:
         yield attached
@@ -82,13 +92,21 @@ def opened_store(settings: Settings, *, migrated: bool = True) -> Iterator[str]:
             f"there is no ledger in {settings.data_dir}; "
             "is LEDGER_DATA_DIR the one of the service? `send-ledger serve` makes a new one"
         )
+    from api.process.serving import prepare, running_store
+
     with running_store(settings) as conninfo:
         prepare(settings, conninfo, None)
         yield conninfo
 
 
-def with_connection(work: Callable[[AsyncConnection[Any]], Any]) -> Any:
+def with_connection(work: "Callable[[AsyncConnection[Any]], Any]") -> Any:
     """Run `work` with a new connection to the ledger's database; returns its result."""
+    import asyncio
+
+    from psycopg import AsyncConnection
+
+    from api.settings.environment import load_settings
+    from ledger.store.session_limits import session_options
 
     async def run(conninfo: str) -> Any:
         connection = await AsyncConnection.connect(
@@ -116,17 +134,21 @@ def instant(
     return at
 
 
-def new_table(*columns: str) -> Table:
+def new_table(*columns: str) -> "Table":
     """An empty table with these columns."""
+    from rich.table import Table
+
     new = Table(box=None, header_style="bold", pad_edge=False)
     for column in columns:
         new.add_column(column, overflow="fold")
     return new
 
 
-def print_table(table: Table, nothing: str) -> None:
+def print_table(table: "Table", nothing: str) -> None:
     """Print the table, or the text `nothing` if it has no rows."""
     if table.row_count:
+        from api.cli.terminal import console
+
         console.print(table)
     else:
         click.echo(nothing)

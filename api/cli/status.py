@@ -5,7 +5,8 @@ from typing import Any
 import click
 from psycopg import AsyncConnection
 
-from api.cli.session import clear_errors, console, new_table, shown, with_connection
+from api.cli.session import clear_errors, new_table, shown, with_connection
+from api.cli.terminal import console
 from ledger.application.ports import Need
 from ledger.domain.control import CONTROL_ID, Control
 from ledger.store.log.loading import load_need

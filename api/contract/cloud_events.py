@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from api.contract.facts import FACT_DATA, CloudEvent
-from api.contract.problems import first_of, validation_errors
+from api.contract.invalid import first_of, validation_errors
 from api.contract.translation import Translator, fact_of
 from ledger.application.facts.fact import Fact
 

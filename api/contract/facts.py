@@ -21,6 +21,7 @@ from api.contract.fields import (
     TimeZone,
     Whole,
 )
+from api.contract.holds import HoldState
 
 InvoiceStatus = Literal["draft", "open", "paid", "void", "uncollectible"]
 
@@ -321,13 +322,6 @@ class StageState(Body):
     state: Literal["pending", "due", "permitted", "sent", "unknown", "bounced", "superseded"]
     at: Instant | None = None
     permit_id: str | None = None
-
-
-class HoldState(Body):
-    """A hold in force."""
-
-    reason: str
-    until: Instant | None = None
 
 
 class InvoiceState(Body):

@@ -4,7 +4,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from api.contract.facts import HoldState
 from api.contract.fields import (
     Body,
     CustomerId,
@@ -17,6 +16,7 @@ from api.contract.fields import (
     Scope,
     Text,
 )
+from api.contract.holds import HoldState
 
 
 class BreakerReset(Body):

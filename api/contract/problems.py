@@ -1,10 +1,10 @@
 """Problem documents (RFC 9457) for denials and errors, for HTTP and the command line."""
 
-from collections.abc import Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
+from api.contract.invalid import first_of, validation_errors
 from ledger.application.answers import Answer, to_json
 from ledger.domain.reasons import REASONS
 
@@ -52,13 +52,6 @@ class Problem(BaseModel):
     committed: Literal["no", "unknown"] | None = None
 
 
-class InvalidInput(Protocol):
-    """The validation errors that pydantic and FastAPI raise."""
-
-    def errors(self) -> Sequence[Any]:
-        """Each invalid field, and why."""
-
-
 class ProblemError(Exception):
     """Raised where a request cannot be answered; becomes a problem document."""
 
@@ -84,33 +77,6 @@ def problem_document(code: str, detail: str, **extra: Any) -> tuple[int, dict[st
         "retryable": retryable,
     }
     return status, body | extra
-
-
-def validation_errors(error: InvalidInput) -> list[dict[str, Any]]:
-    """The invalid fields of a body and why, without values, which may be addresses (design D18)."""
-    return [_place_and_why(item) for item in list(error.errors())[:20]]
-
-
-def _place_and_why(item: Any) -> dict[str, Any]:
-    """One error of pydantic or FastAPI, worded for the sender of the request."""
-    at, kind = ".".join(str(part) for part in item["loc"]), item["type"]
-    message = str(item["msg"]).removeprefix("Value error, ")
-    if kind == "json_invalid" and item["loc"]:
-        why = item.get("ctx", {}).get("error", message)
-        at, message = "body", f"this is not JSON, at character {item['loc'][-1]}: {why}"
-    elif kind == "missing" and at == "body":
-        message = "a JSON body is needed, with Content-Type: application/json"
-    elif kind == "extra_forbidden":
-        message = "there is no such field"
-    return {"at": at, "message": message[:300]}
-
-
-def first_of(errors: list[dict[str, Any]]) -> str:
-    """The first of these errors, as the detail of a problem."""
-    if not errors:
-        return "the body is not valid"
-    at, message = errors[0]["at"], errors[0]["message"]
-    return f"{at}: {message}" if at else str(message)
 
 
 def problem_answer(code: str, detail: str, **extra: Any) -> Answer:

@@ -8,13 +8,12 @@ from fastapi.responses import Response
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
+from api.contract.invalid import first_of, validation_errors
 from api.contract.problems import (
     PROBLEM,
     RETRY_SOON,
     ProblemError,
-    first_of,
     problem_document,
-    validation_errors,
 )
 from ledger.application.answers import Answer, to_json
 from ledger.application.ports import StoreUnavailable

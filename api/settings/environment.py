@@ -5,20 +5,16 @@ import os
 import secrets
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from psycopg import ProgrammingError
-from psycopg.conninfo import conninfo_to_dict
-
+from api.settings.names import NotedEnvironment, misspelt
 from api.webhooks.provider import Settings as WebhookSettings
-from api.webhooks.refresh.apis import ApiAccess, BadApiSetting, read_api_access
-from api.webhooks.registry import provider_names
-from ledger.application.statement import UnknownLocale, locale_named
-from ledger.domain.policy import Policy, parse_policy
+from ledger.domain.policy import DEFAULT_LOCALE, Policy, parse_policy
 
-_WEBHOOK_ENDS = ("SECRET", "MODE", "PREFIX", "REMINDERS")
+if TYPE_CHECKING:
+    from api.webhooks.refresh.apis import ApiAccess
 
 
 class SettingsError(Exception):
@@ -35,7 +31,7 @@ class Settings:
     policy: Policy
     alert_urls: tuple[str, ...] = field(repr=False, default=())
     webhooks: Mapping[str, WebhookSettings] = field(default_factory=dict)
-    apis: Mapping[str, ApiAccess] = field(default_factory=dict)
+    apis: "Mapping[str, ApiAccess]" = field(default_factory=dict)
     announce: Path | None = None
     witness: Path | None = None
     witness_seconds: float = 0.2
@@ -61,6 +57,9 @@ class Settings:
 
 def _place_of(database_url: str, name: str = "LEDGER_DATABASE_URL") -> str:
     """A short file name for a database URL's location, without its user and password."""
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import conninfo_to_dict
+
     try:
         parts = conninfo_to_dict(database_url)
     except ProgrammingError as error:
@@ -74,17 +73,18 @@ def _place_of(database_url: str, name: str = "LEDGER_DATABASE_URL") -> str:
 def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     """The settings from the environment and the file that LEDGER_CONFIG names.
 
-    The default file is `ledger.toml` in the working folder. Raises SettingsError or PolicyError.
+    The default file is `ledger.toml` in the working folder. Raises SettingsError, also for names
+    that begin with `LEDGER_` and are no setting, or PolicyError.
     """
-    env = os.environ if environ is None else environ
+    env = NotedEnvironment(os.environ if environ is None else environ)
     config = _config_file(env)
     data_dir = Path(env.get("LEDGER_DATA_DIR") or default_data_dir()).expanduser()
     witness = env.get("LEDGER_WITNESS")
     policy = _policy(env, config)
-    return Settings(
+    settings = Settings(
         data_dir=data_dir,
         database_url=_postgres_url(env, "LEDGER_DATABASE_URL"),
-        secret=_secret(env, data_dir),
+        secret=b"",
         policy=policy,
         alert_urls=tuple((env.get("LEDGER_ALERT_URLS") or "").replace(",", " ").split()),
         webhooks=_webhooks(env, policy.time_zone),
@@ -95,6 +95,11 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
         witness_url=_postgres_url(env, "LEDGER_WITNESS_URL"),
         require_sync=_require_sync(env),
     )
+    strange = misspelt(env, env.asked | {"LEDGER_SECRET"})
+    if strange:
+        raise SettingsError("; ".join(strange) + "; docs/settings.md lists the settings")
+    # Last: where a name is misspelt, no secret is made for a ledger that has one already.
+    return replace(settings, secret=_secret(env, data_dir))
 
 
 def _postgres_url(env: Mapping[str, str], name: str) -> str | None:
@@ -162,6 +167,11 @@ def _config_file(env: Mapping[str, str]) -> dict[str, Any]:
 
 def _policy(env: Mapping[str, str], config: dict[str, Any]) -> Policy:
     policy = parse_policy(_policy_table(env, config))
+    if policy.locale == DEFAULT_LOCALE:
+        return policy
+    # Late, for the sake of the command line: Babel takes its time to load.
+    from ledger.application.locales import UnknownLocale, locale_named
+
     try:
         locale_named(policy.locale)
     except UnknownLocale as error:
@@ -214,17 +224,25 @@ def kept_secret(path: Path, make: Any) -> str:
     return path.read_text(encoding="ascii").strip()
 
 
-def _apis(env: Mapping[str, str]) -> dict[str, ApiAccess]:
+def _apis(env: NotedEnvironment) -> "dict[str, ApiAccess]":
     """The provider APIs that are configured."""
+    if not env.has_any("_API_"):
+        return {}
+    # Late, as are the providers below: a command line without webhooks starts faster.
+    from api.webhooks.refresh.apis import BadApiSetting, read_api_access
+
     try:
         return read_api_access(env)
     except BadApiSetting as error:
         raise SettingsError(str(error)) from None
 
 
-def _webhooks(env: Mapping[str, str], time_zone: str) -> dict[str, WebhookSettings]:
+def _webhooks(env: NotedEnvironment, time_zone: str) -> dict[str, WebhookSettings]:
     """The webhook endpoints with credentials; all others answer 404."""
-    _check_webhook_names(env)
+    if not env.has_any("LEDGER_WEBHOOK_"):
+        return {}
+    from api.webhooks.registry import provider_names
+
     found: dict[str, WebhookSettings] = {}
     for name in provider_names():
         prefix = f"LEDGER_WEBHOOK_{name.upper()}_"
@@ -249,17 +267,3 @@ def _webhooks(env: Mapping[str, str], time_zone: str) -> dict[str, WebhookSettin
             time_zone=time_zone,
         )
     return found
-
-
-def _check_webhook_names(env: Mapping[str, str]) -> None:
-    """Refuse unknown names: a misspelt one would leave an endpoint off or a mode at its default."""
-    known = {
-        f"LEDGER_WEBHOOK_{name.upper()}_{end}" for name in provider_names() for end in _WEBHOOK_ENDS
-    }
-    for name in sorted(env):
-        if name.startswith("LEDGER_WEBHOOK_") and name not in known:
-            providers = ", ".join(provider.upper() for provider in provider_names())
-            raise SettingsError(
-                f"{name} is not a setting: one is LEDGER_WEBHOOK_<PROVIDER>_ and then "
-                f"{', '.join(_WEBHOOK_ENDS)}; the providers are {providers}"
-            )

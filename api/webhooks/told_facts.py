@@ -3,7 +3,7 @@
 from pydantic import ValidationError
 
 from api.contract.facts import FACT_DATA
-from api.contract.problems import first_of, validation_errors
+from api.contract.invalid import first_of, validation_errors
 from api.contract.translation import Translator, fact_of
 from api.webhooks.provider import Fact as WebhookFact
 from ledger.application.facts.fact import Fact

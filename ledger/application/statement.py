@@ -4,18 +4,14 @@ import copy
 from functools import lru_cache
 from typing import Any
 
-from babel import Locale, UnknownLocaleError
 from babel.numbers import NumberPattern
 
+from ledger.application.locales import locale_named
 from ledger.application.world import World
 from ledger.domain.balance import Status
 from ledger.domain.customer import Customer
 from ledger.domain.incident import OpenInvoice, Statement
 from ledger.domain.money import exponent, major_units
-
-
-class UnknownLocale(ValueError):
-    """The locale is not one that Babel knows, such as en_US or de_DE."""
 
 
 def statement_of(world: World, customer: Customer | None) -> Statement:
@@ -78,15 +74,6 @@ def formatted_amount(amount: int, currency: str, locale: str) -> str:
         currency_digits=False,
     )
     return written
-
-
-@lru_cache(maxsize=64)
-def locale_named(name: str) -> Locale:
-    """The locale of that name. Raises UnknownLocale."""
-    try:
-        return Locale.parse(name)
-    except (UnknownLocaleError, ValueError, TypeError):
-        raise UnknownLocale(f"{name!r} is not a locale such as en_US or de_DE") from None
 
 
 @lru_cache(maxsize=256)

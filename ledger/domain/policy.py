@@ -31,6 +31,7 @@ class Stage:
 
 
 DEFAULT_STAGES = (Stage("day-3", 3, 0), Stage("day-7", 7, 10), Stage("day-14", 14, 25))
+DEFAULT_LOCALE = "en_US"
 DEFAULT_UPCOMING = (
     "invoice.upcoming",
     "invoice.will_be_due",
@@ -80,7 +81,7 @@ class Policy:
     upcoming_event_types: tuple[str, ...] = DEFAULT_UPCOMING
     own_lists: tuple[str, ...] = ()
     message_id_domain: str = "send-ledger.invalid"
-    locale: str = "en_US"
+    locale: str = DEFAULT_LOCALE
 
     @property
     def permit_life(self) -> timedelta:
@@ -174,7 +175,7 @@ def parse_policy(raw: Mapping[str, Any]) -> Policy:
         or any(c in domain for c in " @<>")
     ):
         raise PolicyError("policy.message_id_domain must be a domain name")
-    locale = values.get("locale", "en_US")
+    locale = values.get("locale", DEFAULT_LOCALE)
     if not isinstance(locale, str) or not _LOCALE.fullmatch(locale):
         raise PolicyError("policy.locale must be a locale such as en_US or de_DE")
     return Policy(**values)

@@ -28,7 +28,7 @@ from ledger.domain.reasons import REASONS
 from tests.api.routes import PUBLIC, ROUTES
 from tests.support.service import Client, Service, fresh_service
 
-_REQUESTS = int(os.environ.get("LEDGER_SCHEMATHESIS_REQUESTS", "500"))
+_REQUESTS = int(os.environ.get("LEDGER_TEST_SCHEMATHESIS_REQUESTS", "500"))
 _FUZZ_KEYS = {"LEDGER_WEBHOOK_STRIPE_SECRET": "whsec_fuzz", "LEDGER_WEBHOOK_RESEND_SECRET": "x"}
 
 

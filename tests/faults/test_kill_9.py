@@ -16,7 +16,7 @@ from projections.comparison import differences
 from projections.projector import Projector
 from tests.support.crashing_service import CrashingService
 
-REQUESTS = int(os.environ.get("LEDGER_FAULT_REQUESTS", "20000"))
+REQUESTS = int(os.environ.get("LEDGER_TEST_FAULT_REQUESTS", "20000"))
 KILLS = 10
 BATCH = 100
 SENDERS = 4

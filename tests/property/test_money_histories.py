@@ -1,7 +1,7 @@
 """What a billing system knows, told late, twice and in any order, is what the ledger knows (D10).
 
 `make test` draws some hundred histories. The long run, of as many as the variable says:
-HYPOTHESIS_PROFILE=deep LEDGER_MONEY_HISTORIES=20000 \
+HYPOTHESIS_PROFILE=deep LEDGER_TEST_MONEY_HISTORIES=20000 \
     .venv/bin/python -m pytest -q tests/property/test_money_histories.py
 """
 
@@ -19,7 +19,7 @@ from tests.support.given import Scenario
 from tests.support.money_histories import History, Truth, histories
 
 NOW = at("2026-12-20T12:00:00Z")
-HISTORIES = int(os.environ.get("LEDGER_MONEY_HISTORIES", "150"))
+HISTORIES = int(os.environ.get("LEDGER_TEST_MONEY_HISTORIES", "150"))
 
 
 @settings(max_examples=HISTORIES)

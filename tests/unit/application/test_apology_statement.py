@@ -6,7 +6,8 @@ import pytest
 
 from api.settings.environment import SettingsError, load_settings
 from ledger.application.commands import CallPause, DeclareIncident
-from ledger.application.statement import UnknownLocale, formatted_amount
+from ledger.application.locales import UnknownLocale
+from ledger.application.statement import formatted_amount
 from ledger.domain.balance import Status
 from ledger.domain.policy import Policy, PolicyError
 from tests.support.build import OPERATOR, apology, at, invoice, merged, minutes, paid

@@ -1,5 +1,7 @@
 """The read model `customers`: breakers, holds, addresses, merges, and mails by rolling window."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from psycopg import AsyncConnection
@@ -14,6 +16,26 @@ CUSTOMERS = ReadModel(
     tables=("customers", "held_addresses", "mails", "merged"),
     steps=("merges", "owners", "fold", "addresses", "grants", "outcomes"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class OpenBreaker:
+    """A customer's open breaker: which mails it denies, since when (UTC) and why."""
+
+    customer_id: str
+    scope: str
+    opened_at: datetime
+    cause: str
+
+
+async def list_breakers(
+    connection: AsyncConnection[Any], limit: int, after: str = ""
+) -> list[OpenBreaker]:
+    """Open breakers by customer id, from the one after `after`. Raises psycopg.Error."""
+    values = {"limit": limit, "after": after}
+    async with entered(connection):
+        cursor = await connection.execute(statement("customers", "breakers"), values)
+        return [OpenBreaker(*row) for row in await cursor.fetchall()]
 
 
 async def open_breakers(connection: AsyncConnection[Any]) -> list[str]:

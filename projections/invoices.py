@@ -1,9 +1,17 @@
 """The read model `invoices`: the state of each invoice, and the time it becomes newly due (D7)."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
 from typing import Any
+from uuid import UUID
+
+from psycopg import AsyncConnection
 
 from ledger.domain.policy import Policy
+from projections.generations import entered
 from projections.read_model import ReadModel
+from projections.statements import statement
 
 
 def stage_settings(policy: Policy) -> dict[str, Any]:
@@ -30,3 +38,42 @@ INVOICES = ReadModel(
     steps=("merges", "owners", "feeds", "fold", "probes"),
     settings=stage_settings,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class InvoiceRow:
+    """An invoice as a list shows it; amounts in minor units, times UTC."""
+
+    originator_id: str
+    invoice_id: str
+    customer_id: str | None
+    currency: str | None
+    total: int | None
+    balance: int
+    status: str
+    issued_on: date | None
+    due_on: date | None
+    cycle: int
+    observed_at: datetime | None
+    source: str | None
+
+
+async def list_invoices(
+    connection: AsyncConnection[Any],
+    limit: int,
+    after: str,
+    *,
+    status: str | None = None,
+    ids: Sequence[UUID] | None = None,
+    customers: Sequence[str] | None = None,
+) -> list[InvoiceRow]:
+    """Invoices after that id, of a status, or those of these aggregate ids and customers.
+
+    Raises psycopg.Error.
+    """
+    values: dict[str, Any] = {"limit": limit, "after": UUID(after), "status": status}
+    values["ids"] = list(ids) if ids is not None else None
+    values["customers"] = list(customers) if customers is not None else None
+    async with entered(connection):
+        cursor = await connection.execute(statement("invoices", "list"), values)
+        return [InvoiceRow(*row) for row in await cursor.fetchall()]

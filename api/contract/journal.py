@@ -85,6 +85,13 @@ class Acknowledged(Body):
     position: str
 
 
+class AcknowledgedMany(Body):
+    """How many alerts were acknowledged by this call; others had been before, or do not exist."""
+
+    acked: int
+    position: str
+
+
 class ProjectionItem(Body):
     """A read model: `lag` in seconds, `behind` in events."""
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StrictInt, StringConstraints, model_validator
 
 from api.contract.fields import (
     Body,
@@ -189,6 +189,35 @@ class RebuildRequest(Body):
     """Only metadata such as trace ids: the path names the read model."""
 
     metadata: Metadata | None = None
+
+
+class AddressSearch(Body):
+    """The address to look for; in a body, because URLs are written to logs."""
+
+    address: Email
+    metadata: Metadata | None = None
+
+
+class AckManyRequest(Body):
+    """Which alerts somebody has seen: those named, or all up to one that was on the list.
+
+    `up_to` is an `alert_id`: what was raised after it, nobody has seen. `kind` takes only alerts of
+    that kind.
+    """
+
+    alert_ids: (
+        Annotated[list[Annotated[StrictInt, Field(ge=1, lt=2**63)]], Field(max_length=1000)] | None
+    ) = None
+    up_to: Annotated[StrictInt, Field(ge=1, lt=2**63)] | None = None
+    kind: Id | None = None
+    by: Name | None = None
+    metadata: Metadata | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "AckManyRequest":
+        if (self.alert_ids is None) == (self.up_to is None):
+            raise ValueError("name alert_ids, or the last one that was seen as up_to")
+        return self
 
 
 class AckRequest(Body):

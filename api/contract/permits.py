@@ -310,6 +310,7 @@ class Permit(Body):
     state: Literal["granted", "redeemed", "sent", "rejected", "unknown", "revoked", "expired"]
     kind: str
     customer_id: str
+    sender: str | None = None
     to: str | None = None
     items: Annotated[list[PermitItem], Field(default_factory=list)]
     withheld: Annotated[list[WithheldItem], Field(default_factory=list)]

@@ -23,6 +23,7 @@ from api.http.routes import (
     keys,
     people,
     permits,
+    search,
     service,
     timeline,
     webhooks,
@@ -55,7 +56,7 @@ def build_http(
         app.include_router(module.router)
     for module in (guard, incidents):
         app.include_router(module.router)
-    for module in (audit, explain, timeline, feeds):
+    for module in (audit, explain, timeline, feeds, search):
         app.include_router(module.router)
     app.include_router(facts.invoices)
     app.include_router(people.customers)

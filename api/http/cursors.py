@@ -50,6 +50,15 @@ def decode_cursor(cursor: str | None) -> tuple[str, datetime | None]:
     return name, moment
 
 
+def decode_id(cursor: str | None) -> str:
+    """The UUID of a cursor; without a cursor, the smallest one."""
+    text = decode_text(cursor)
+    try:
+        return str(uuid.UUID(text)) if text is not None else _ZERO
+    except ValueError:
+        raise _not_ours() from None
+
+
 def decode_number(cursor: str | None) -> int | None:
     """The number of a cursor; None without a cursor."""
     text = decode_text(cursor)

@@ -7,16 +7,17 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import Response
 
-from api.contract.fields import Id, Instant
+from api.contract.fields import Id, Instant, Kind
 from api.contract.journal import (
     Acknowledged,
+    AcknowledgedMany,
     AlertPage,
     DecisionList,
     EventList,
     ProjectionList,
     RebuildStarted,
 )
-from api.contract.people import AckRequest, RebuildRequest
+from api.contract.people import AckManyRequest, AckRequest, RebuildRequest
 from api.contract.problems import ProblemError
 from api.http.auth import Auditor, CurrentContext, Operator
 from api.http.cursors import decode_cursor, decode_number, encode_cursor, encode_text
@@ -28,7 +29,7 @@ from api.upkeep.sweeper import watch_unknown
 from ledger.application.answers import to_json
 from ledger.application.ports import Need
 from ledger.domain.identity import aggregate_id
-from ledger.store.alerts.outbox import acknowledge, list_alerts
+from ledger.store.alerts.outbox import acknowledge, acknowledge_many, list_alerts
 from ledger.store.looking_back.journal import DecisionFilter, list_decisions, list_events
 from ledger.store.looking_back.timeline import links_of_invoice
 from projections.rebuild import rebuild
@@ -50,6 +51,7 @@ async def get_decisions(
     invoice_id: Id | None = None,
     thread_id: Id | None = None,
     sender: Id | None = None,
+    kind: Kind | None = None,
     code: Id | None = None,
     from_: Annotated[Instant | None, Query(alias="from")] = None,
     to: Instant | None = None,
@@ -62,7 +64,13 @@ async def get_decisions(
     about mails that name it together with others.
     """
     wanted = DecisionFilter(
-        invoice_id=invoice_id, thread_id=thread_id, sender=sender, code=code, from_=from_, to=to
+        invoice_id=invoice_id,
+        thread_id=thread_id,
+        sender=sender,
+        kind=kind,
+        code=code,
+        from_=from_,
+        to=to,
     )
     if customer_id is not None:
         wanted = replace(wanted, customers=await context.reader.every_id_of([customer_id]))
@@ -176,6 +184,32 @@ async def ack_alert(
                 raise ProblemError("not_found", f"there is no alert {alert_id}")
         position = (await context.reader.load(Need())).position
         content = {"alert_id": alert_id, "acked": True, "position": str(position)}
+        return Response(to_json(content), media_type="application/json")
+
+    return await answered_once(context, idempotency, caller, work)
+
+
+@router.post("/alerts/ack", response_model=AcknowledgedMany, responses=documented())
+async def ack_alerts(
+    body: AckManyRequest,
+    caller: Operator,
+    context: CurrentContext,
+    key_header: IdempotencyHeader = None,
+) -> Response:
+    """Acknowledge the alerts that a person has seen: those named, or all up to one of them."""
+    idempotency = idempotency_of(caller, "POST", "/v1/alerts/ack", key_header, body)
+
+    async def work() -> Response:
+        async with context.connections.use() as connection:
+            acked = await acknowledge_many(
+                connection,
+                body.by or caller.name,
+                ids=body.alert_ids,
+                up_to=body.up_to,
+                kind=body.kind,
+            )
+        position = (await context.reader.load(Need())).position
+        content = {"acked": acked, "position": str(position)}
         return Response(to_json(content), media_type="application/json")
 
     return await answered_once(context, idempotency, caller, work)

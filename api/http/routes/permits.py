@@ -7,7 +7,7 @@ import orjson
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response
 
-from api.contract.fields import OwnId
+from api.contract.fields import Id, Instant, Kind, OwnId
 from api.contract.lists import PermitList
 from api.contract.permits import (
     BatchAnswer,
@@ -31,8 +31,10 @@ from ledger.application.answers import Answer, to_json
 from ledger.application.caller import Caller
 from ledger.application.commands import Redeem, ReportOutcome, RequestPermit
 from ledger.application.permit_life import permit_body
+from ledger.application.world import Identity
 from ledger.domain.permit import Permit as PermitState
 from ledger.domain.permit import State
+from ledger.store.log.reader import PermitFilter
 
 router = APIRouter(prefix="/v1/permits", tags=["permits"], route_class=GuardedRoute)
 IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
@@ -163,19 +165,46 @@ async def list_permits(
     caller: PermitReader,
     context: CurrentContext,
     state: Annotated[State | None, Query()] = None,
+    sender: Id | None = None,
+    kind: Kind | None = None,
+    from_: Annotated[Instant | None, Query(alias="from")] = None,
+    to: Instant | None = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: str | None = None,
 ) -> Response:
-    """Permits in a state, or all; unsettled states are ordered oldest first, others by id."""
+    """Permits in a state, or all; unsettled states are ordered oldest first, others by id.
+
+    `from` and `to` are of the grant, half-open. Each permit has its sender and the Message-ID to
+    look for in the provider's log; its address is for keys with the scope `operate`.
+    """
     after, send_by = decode_cursor(cursor)
-    rows = await context.reader.permits(state, limit + 1, (after, send_by))
+    wanted = PermitFilter(state, sender, kind, from_, to)
+    rows = await context.reader.permits(wanted, limit + 1, (after, send_by))
     now = await context.now()
     page = rows[:limit]
     following = None
     if len(rows) > limit:
         following = encode_cursor(page[-1].permit.permit_id, page[-1].send_by)
-    items = [_current(row.permit, now) for row in page]
+    items = await _listed(context, caller, [row.permit for row in page], now)
     return Response(to_json({"items": items, "next": following}), media_type="application/json")
+
+
+async def _listed(
+    context: Context, caller: Caller, permits: list[PermitState], now: Any
+) -> list[dict[str, Any]]:
+    """The permits as a list shows them: with what a person needs to find their mails."""
+    identity = Identity(context.settings.secret, context.policy.message_id_domain)
+    addresses: dict[str, str] = {}
+    if caller.may("operate"):
+        addresses = await context.reader.texts({p.address for p in permits if p.address})
+    items = []
+    for permit in permits:
+        ours = {"sender": permit.sender, "message_id": identity.message_id(permit.permit_id)}
+        item = ours | _current(permit, now)
+        if permit.address in addresses:
+            item["to"] = addresses[permit.address]
+        items.append(item)
+    return items
 
 
 def _current(permit: PermitState, now: Any) -> dict[str, Any]:

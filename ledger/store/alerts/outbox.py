@@ -6,6 +6,7 @@ real time has passed them. The times that people see (raised, delivered, acknowl
 are ledger times. Every function works on any psycopg connection in autocommit mode.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -194,6 +195,22 @@ async def acknowledge(connection: Connection, alert_id: int, by: str) -> bool:
     """
     cursor = await _execute(connection, "acknowledge", alert_id=alert_id, by=by)
     return await cursor.fetchone() is not None
+
+
+async def acknowledge_many(
+    connection: Connection,
+    by: str,
+    *,
+    ids: Sequence[int] | None = None,
+    up_to: int | None = None,
+    kind: str | None = None,
+) -> int:
+    """Acknowledge the alerts with these ids, or all (of a kind) up to an id; returns how many.
+
+    Those that were acknowledged before stay as they are, and are not counted.
+    """
+    values = {"ids": list(ids) if ids is not None else None, "up_to": up_to, "kind": kind}
+    return (await _execute(connection, "acknowledge_many", by=by, **values)).rowcount
 
 
 async def find_alert(connection: Connection, alert_id: int) -> AlertRow | None:

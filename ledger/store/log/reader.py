@@ -29,6 +29,17 @@ class PermitRow:
     send_by: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class PermitFilter:
+    """Which permits to list; times are those of the grant, UTC, half-open. None means any."""
+
+    state: str | None = None
+    sender: str | None = None
+    kind: str | None = None
+    from_: datetime | None = None
+    to: datetime | None = None
+
+
 class LedgerReader:
     """Reads of single objects of the write side: consistent, and never older than the call."""
 
@@ -119,13 +130,28 @@ class LedgerReader:
         body: dict[str, Any] = orjson.loads(answer) if answer else {}
         return permit, body, addresses[0] if addresses else None
 
+    async def customers_at(self, fingerprint: str, limit: int) -> list[str]:
+        """The ids of the customers who have or had the address; not those whose it was erased."""
+        values = {"fingerprint": fingerprint, "limit": limit}
+        async with self._connections.use() as connection:
+            cursor = await connection.execute(statement("contacts", "customers"), values)
+            return [row[0] for row in await cursor.fetchall()]
+
     async def permits(
-        self, state: str | None, limit: int, after: tuple[str, datetime | None]
+        self, wanted: PermitFilter, limit: int, after: tuple[str, datetime | None]
     ) -> list[PermitRow]:
         """Permits ordered by id; those in an unsettled state ordered by expiry, oldest first."""
-        unsettled = state in ("granted", "redeemed", "unknown")
+        unsettled = wanted.state in ("granted", "redeemed", "unknown")
         name = "unsettled" if unsettled else "list"
-        values: dict[str, Any] = {"state": state, "limit": limit, "after": UUID(after[0])}
+        values: dict[str, Any] = {
+            "state": wanted.state,
+            "sender": wanted.sender,
+            "kind": wanted.kind,
+            "from": wanted.from_,
+            "to": wanted.to,
+            "limit": limit,
+            "after": UUID(after[0]),
+        }
         if unsettled:
             values["send_by"] = after[1] or datetime.fromisoformat("1970-01-01T00:00:00+00:00")
         async with self._connections.use() as connection:

@@ -31,6 +31,7 @@ class DecisionFilter:
     permits: tuple[str, ...] = ()
     thread_id: str | None = None
     sender: str | None = None
+    kind: str | None = None
     code: str | None = None
     from_: datetime | None = None
     to: datetime | None = None
@@ -51,6 +52,7 @@ async def list_decisions(
         "permits": list(wanted.permits),
         "thread_id": wanted.thread_id,
         "sender": wanted.sender,
+        "kind": wanted.kind,
         "code": wanted.code,
         "from": wanted.from_ or FIRST,
         "to": wanted.to or LAST,

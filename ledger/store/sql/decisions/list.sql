@@ -14,6 +14,7 @@ WHERE partition = 0
     )
     AND (%(thread_id)s::text IS NULL OR thread_id = %(thread_id)s)
     AND (%(sender)s::text IS NULL OR sender = %(sender)s)
+    AND (%(kind)s::text IS NULL OR kind = %(kind)s)
     AND (%(code)s::text IS NULL OR code = %(code)s)
     AND decided_at >= %(from)s AND decided_at < %(to)s
     AND (decided_at, decision_id) < (%(before)s, %(before_id)s::uuid)

@@ -6,9 +6,10 @@ from pathlib import Path
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-from api.cli.one_command import run_command, user_name
+from api.cli.one_command import run_command
 from api.cli.session import clear_errors, counted, opened_store
 from api.cli.terminal import console
+from api.cli.user import user_name
 from api.settings.environment import Settings, load_settings
 from ledger.application.caller import SYSTEM
 from ledger.application.commands import Erase

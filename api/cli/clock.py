@@ -4,8 +4,9 @@ import json
 
 import click
 
-from api.cli.one_command import run_command, user_name
+from api.cli.one_command import run_command
 from api.cli.session import clear_errors
+from api.cli.user import user_name
 from ledger.application.caller import SYSTEM
 from ledger.application.commands import AcceptClock
 

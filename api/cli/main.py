@@ -24,12 +24,45 @@ SECTIONS = {
         "status": Late(
             "api.cli.status:status_command", "May mails go out, and what waits for somebody?"
         ),
+        "doctor": Late(
+            "api.cli.doctor:doctor_command",
+            "What is wrong with the running ledger, and what to do.",
+        ),
+        "find": Late("api.cli.find:find_command", "What has this address, Message-ID or id?"),
         "due": Late("api.cli.read_models:due_command", "What is newly due, by customer."),
+        "permits": Late(
+            "api.cli.permits:permits_command",
+            "List permits: --state unknown is the work queue.",
+        ),
+        "customer": Late(
+            "api.cli.customers:customer_command",
+            "A customer: breaker, windows, addresses, debts.",
+        ),
+        "invoice": Late(
+            "api.cli.customers:invoice_command", "An invoice: what is owed, and its stages."
+        ),
         "explain": Late(
             "api.cli.explain:explain_command", "Why a decision was taken, guard by guard."
         ),
     },
     "Act": {
+        "pause": Late("api.cli.pauses:pause_command", "Stop mails now."),
+        "guard-check": Late(
+            "api.cli.pauses:guard_check_command",
+            "Try the guard, with a customer who does not exist.",
+        ),
+        "resume": Late("api.cli.pauses:resume_command", "Let mails go on, after a guard check."),
+        "incident": Late(
+            "api.cli.incidents:incident_group",
+            "Declare an incident, see whom it reached, apologise, report, close.",
+        ),
+        "breakers": Late("api.cli.breakers:breakers_group", "List and reset open breakers."),
+        "alerts": Late("api.cli.alerts:alerts_group", "List and acknowledge alerts."),
+        "outcome": Late("api.cli.permits:outcome_command", "Say what became of a permit's mail."),
+        "hold": Late(
+            "api.cli.customers:hold_command",
+            "Hold mail back: of a customer, an invoice, a thread, an address.",
+        ),
         "webhooks": Late(
             "api.cli.webhooks:webhooks_group", "Webhook bodies that could not be used."
         ),

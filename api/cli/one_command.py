@@ -1,7 +1,6 @@
 """Runs one command of the ledger from the command line, through an engine of its own."""
 
 import asyncio
-import getpass
 import json
 
 import click
@@ -38,11 +37,3 @@ def run_command(command: Command) -> Answer:
     if answer.status >= 400:
         raise click.ClickException(str(json.loads(answer.body)["detail"]))
     return answer
-
-
-def user_name() -> str:
-    """The name of the user who runs the command; in a container it may have none."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "the command line"

@@ -91,6 +91,23 @@ class BreakerList(Body):
     next: str | None
 
 
+class FoundThing(Body):
+    """A thing that goes by the text: what it is, its id, and by what it was found."""
+
+    what: Literal[
+        "customer", "invoice", "thread", "permit", "decision", "incident", "job", "alert", "key"
+    ]
+    id: str
+    by: str
+    customer_id: str | None
+
+
+class FoundThings(Body):
+    """All that goes by the text."""
+
+    items: list[FoundThing]
+
+
 class FoundCustomer(Body):
     """A customer who has or had the address; `has_it` says that mail may go to it now.
 

@@ -198,6 +198,15 @@ class AddressSearch(Body):
     metadata: Metadata | None = None
 
 
+class FindRequest(Body):
+    """An address, a Message-ID, a provider's message id, or any id."""
+
+    text: Annotated[
+        str, StringConstraints(min_length=1, max_length=2000, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")
+    ]
+    metadata: Metadata | None = None
+
+
 class AckManyRequest(Body):
     """Which alerts somebody has seen: those named, or all up to one that was on the list.
 

@@ -81,6 +81,24 @@ class BreakersClosed(Body):
     position: str
 
 
+class FindingState(Body):
+    """What is wrong, or worth a note, and what to do about it. New codes may be added."""
+
+    code: str
+    level: Literal["wrong", "note"]
+    what: str
+    advice: str
+
+
+class DiagnosisState(Body):
+    """What an expert would find; `ok` says that nothing is wrong, though there may be notes."""
+
+    ok: bool
+    findings: list[FindingState]
+    versions: dict[str, str]
+    position: str
+
+
 class PolicyState(Body):
     """The policy in force; every decision records its `version`."""
 

@@ -148,6 +148,7 @@ ASKED: dict[tuple[str, str], Examples] = {
     ("post", "/v1/incidents/{incident_id}/close"): _one({"by": "ann"}),
     ("post", "/v1/test-clock"): _one({"now": "2026-12-04T00:00:10Z"}),
     ("post", "/v1/customers/search"): _one({"address": "pat@example.com"}),
+    ("post", "/v1/find"): _one({"text": "<m1@example.com>"}),
     ("post", "/v1/alerts/ack"): _one({"up_to": 412, "kind": "breaker_opened", "by": "ann"}),
     ("post", "/v1/alerts/{alert_id}/ack"): _one({"by": "ann"}),
     ("post", "/v1/projections/{name}/rebuild"): _one({}),

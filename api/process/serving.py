@@ -27,6 +27,7 @@ from api.paging.targets import targets_of
 from api.process.assembly import build_app
 from api.process.logs import configure_logging, log_config
 from api.settings.environment import Settings, kept_secret, load_settings
+from api.settings.service_file import SERVICE_FILE
 from ledger.store.embedded.server import EmbeddedPostgres
 from ledger.store.keys import SCOPES, insert_first_key
 from ledger.store.migrate import migrate
@@ -127,7 +128,7 @@ def serve(
     """
     configure_logging()
     targets_of(settings.alert_urls)
-    with _stopping_in_order(), running_store(settings) as conninfo:
+    with _stopping_in_order(), running_store(settings) as conninfo, _announced(settings):
         started = prepare(settings, conninfo, test_clock)
         with _listening(host, port) as listener:
             url = _url(host, listener)
@@ -140,6 +141,16 @@ def serve(
                 uvicorn.Server(server_config(app)).run(sockets=[listener])
             else:
                 _serve_with_workers(settings, started, listener, workers)
+
+
+@contextlib.contextmanager
+def _announced(settings: Settings) -> Iterator[None]:
+    """Remove what tells commands on this machine of the service, once it has stopped."""
+    try:
+        yield
+    finally:
+        if settings.database_url is None:
+            (settings.data_dir / SERVICE_FILE).unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -253,6 +264,8 @@ def _announce(
         say("test clock: time moves by POST /v1/test-clock only")
     if settings.announce is not None:
         write_announcement(settings.announce, url, started.first_key)
+    if settings.database_url is None:
+        write_announcement(settings.data_dir / SERVICE_FILE, url, started.first_key)
     if when_ready is not None:
         when_ready(url, started)
 

@@ -137,6 +137,8 @@ ROUTES = (
     Route("GET", "/v1/breakers", _PEOPLE),
     Route("GET", "/v1/invoices", ("facts", *_PEOPLE)),
     Route("POST", "/v1/customers/search", _PEOPLE, body={"address": "nobody@example.com"}),
+    Route("POST", "/v1/find", _PEOPLE, body={"text": "nothing of that name"}),
+    Route("GET", "/v1/diagnosis", _PEOPLE),
     Route("GET", "/v1/decisions", _PEOPLE),
     Route("GET", "/v1/decisions/{decision_id}", _PEOPLE, f"/v1/decisions/{_PERMIT}"),
     Route("GET", "/v1/events", _PEOPLE),

@@ -31,7 +31,6 @@ from ledger.application.answers import Answer, to_json
 from ledger.application.caller import Caller
 from ledger.application.commands import Redeem, ReportOutcome, RequestPermit
 from ledger.application.permit_life import permit_body
-from ledger.application.world import Identity
 from ledger.domain.permit import Permit as PermitState
 from ledger.domain.permit import State
 from ledger.store.log.reader import PermitFilter
@@ -193,14 +192,13 @@ async def _listed(
     context: Context, caller: Caller, permits: list[PermitState], now: Any
 ) -> list[dict[str, Any]]:
     """The permits as a list shows them: with what a person needs to find their mails."""
-    identity = Identity(context.settings.secret, context.policy.message_id_domain)
     addresses: dict[str, str] = {}
     if caller.may("operate"):
         addresses = await context.reader.texts({p.address for p in permits if p.address})
     items = []
     for permit in permits:
-        ours = {"sender": permit.sender, "message_id": identity.message_id(permit.permit_id)}
-        item = ours | _current(permit, now)
+        ours = context.identity.message_id(permit.permit_id)
+        item = {"sender": permit.sender, "message_id": ours} | _current(permit, now)
         if permit.address in addresses:
             item["to"] = addresses[permit.address]
         items.append(item)

@@ -1,5 +1,6 @@
 """Lists and searches for people at work: open breakers, invoices, customers by their address."""
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -7,8 +8,9 @@ from fastapi.responses import Response
 
 from api.contract.facts import InvoiceStatus
 from api.contract.fields import CustomerId
-from api.contract.lists import BreakerList, FoundCustomers, InvoiceList
-from api.contract.people import AddressSearch
+from api.contract.lists import BreakerList, FoundCustomers, FoundThings, InvoiceList
+from api.contract.people import AddressSearch, FindRequest
+from api.finding.search import MOST_CUSTOMERS, find
 from api.http.auth import Auditor, CurrentContext, FactReader
 from api.http.context import Context
 from api.http.cursors import decode_id, decode_text, encode_text
@@ -24,7 +26,6 @@ from projections.invoices import InvoiceRow, list_invoices
 router = APIRouter(prefix="/v1", route_class=GuardedRoute)
 Limit = Annotated[int, Query(ge=1, le=1000)]
 Cursor = Annotated[str | None, Query(max_length=2000)]
-_MOST_FOUND = 100
 
 
 @router.get("/breakers", tags=["people"], response_model=BreakerList, responses=documented())
@@ -94,11 +95,19 @@ async def search_customers(
 ) -> Response:
     """The customers who have or had an address. An erased address is not found."""
     fingerprint = context.translator.address(body.address).fingerprint
-    ids = await context.reader.customers_at(fingerprint, _MOST_FOUND + 1)
+    ids = await context.reader.customers_at(fingerprint, MOST_CUSTOMERS + 1)
     content = {
-        "items": await _found(context, ids[:_MOST_FOUND], fingerprint),
-        "more": len(ids) > _MOST_FOUND,
+        "items": await _found(context, ids[:MOST_CUSTOMERS], fingerprint),
+        "more": len(ids) > MOST_CUSTOMERS,
     }
+    return Response(to_json(content), media_type="application/json")
+
+
+@router.post("/find", tags=["people"], response_model=FoundThings, responses=documented())
+async def find_anything(body: FindRequest, caller: Auditor, context: CurrentContext) -> Response:
+    """All that goes by a text: an address, a Message-ID, a provider's message id, or any id."""
+    matches = await find(context, context.translator, body.text.strip())
+    content = {"items": [asdict(match) for match in matches]}
     return Response(to_json(content), media_type="application/json")
 
 

@@ -2,18 +2,22 @@
 
 import ipaddress
 import json
+from dataclasses import asdict
 from importlib.resources import files
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
 from api.contract.problems import OTHER_REASONS, ProblemError, problem_document
-from api.contract.switches import Health, PolicyState
-from api.http.auth import AnyReader, CurrentContext, caller_of
+from api.contract.switches import DiagnosisState, Health, PolicyState
+from api.diagnosis.diagnosis import diagnose
+from api.http.auth import AnyReader, Auditor, CurrentContext, caller_of
 from api.http.context import Context, context_of
+from api.http.fresh_reads import current_projection
 from api.http.guarded_route import GuardedRoute
 from api.http.metrics import render_metrics
 from api.http.problem_responses import documented, problem_response
+from api.upkeep.feed_watch import watch_feeds
 from ledger.application.answers import to_json
 from ledger.application.ports import StoreUnavailable
 from ledger.domain.reasons import REASONS
@@ -55,6 +59,21 @@ async def get_policy(caller: AnyReader, context: CurrentContext) -> Response:
     """The policy in force, and its version: the hash that every decision records."""
     body = {"version": context.policy.version(), "policy": json.loads(context.policy.text())}
     return Response(to_json(body), media_type="application/json")
+
+
+@router.get("/v1/diagnosis", response_model=DiagnosisState, responses=documented())
+async def get_diagnosis(caller: Auditor, context: CurrentContext) -> Response:
+    """What an expert would find wrong with this ledger, and what to do about it."""
+    await watch_feeds(context)
+    headers = await current_projection(context, None)
+    found = await diagnose(context, len(context.settings.alert_urls))
+    body = {
+        "ok": found.ok,
+        "findings": [asdict(finding) for finding in found.findings],
+        "versions": found.versions,
+        "position": str(found.position),
+    }
+    return Response(to_json(body), headers=headers, media_type="application/json")
 
 
 @router.get("/problems/{code}", response_class=HTMLResponse, responses={404: documented(404)[404]})

@@ -1,5 +1,6 @@
-"""A service that is told to stop leaves nothing running: neither itself nor its database."""
+"""A service is found by its folder; told to stop, it leaves neither itself nor its database."""
 
+import json
 import os
 import signal
 import subprocess
@@ -28,6 +29,24 @@ def test_a_ledger_that_is_told_to_stop_stops_its_database(
         while not announced.exists() and time.monotonic() < give_up:
             time.sleep(0.05)
         assert (folder / "pgdata" / "postmaster.pid").exists()
+        there = json.loads((folder / "service.json").read_text(encoding="utf-8"))
+        assert there["url"] == json.loads(announced.read_text(encoding="utf-8"))["url"]
+        assert (folder / "service.json").stat().st_mode & 0o777 == 0o600
+        assert _paused(folder, tmp_path).returncode == 0
         process.send_signal(stop)
         assert process.wait(timeout=30) == 0
     assert not (folder / "pgdata" / "postmaster.pid").exists()
+    assert not (folder / "service.json").exists()
+    assert "there is no key to act with" in _paused(folder, tmp_path).stderr
+
+
+def _paused(folder: Path, home: Path) -> "subprocess.CompletedProcess[str]":
+    """A pause by the command line, which finds the service by its folder."""
+    return subprocess.run(
+        [sys.executable, "-m", "api.cli.main", "pause", "all", "--reason", "a flood"],
+        cwd=_ROOT,
+        env={"LEDGER_DATA_DIR": str(folder), "HOME": str(home), "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )

@@ -1,0 +1,1 @@
+"""Diagnosis: what an expert would find wrong with a running ledger."""

@@ -1,0 +1,1 @@
+"""Finding: what a text may be the name of."""

@@ -151,7 +151,17 @@ def test_a_wrong_option_is_named(run: Command, words: tuple[str, ...], told: str
 
 
 def test_help_cuts_no_sentence_off() -> None:
-    for words in ([], ["keys"], ["audit"], ["webhooks"], ["projections"], ["sends"]):
+    for words in (
+        [],
+        ["keys"],
+        ["audit"],
+        ["webhooks"],
+        ["projections"],
+        ["sends"],
+        ["alerts"],
+        ["breakers"],
+        ["incident"],
+    ):
         said = CliRunner().invoke(main, [*words, "--help"]).stdout
         commands = said.partition("Commands:\n" if words else "Run a ledger:\n")[2]
         assert commands

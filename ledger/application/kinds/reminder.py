@@ -1,10 +1,11 @@
 """A reminder: one dunning stage each of one or more invoices of one customer."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 from ledger.application.effects import Outcome
+from ledger.application.key_limits import GoesWith, KeyLimits
 from ledger.application.kinds.ask import begin_ask, missing_invoice
 from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request
 from ledger.application.walk import Walk
@@ -32,6 +33,7 @@ class Reminder(PermitSubject):
     """A reminder for one or more invoices of one customer; `stage` None takes the due one."""
 
     kind: ClassVar[str] = "reminder"
+    goes_with: ClassVar[GoesWith | None] = GoesWith.STAGES
 
     invoices: tuple[str, ...]
     stage: str | None = None
@@ -46,6 +48,19 @@ class Reminder(PermitSubject):
             for invoice_id, state in (body.expected or {}).items()
         }
         return cls(tuple(body.invoices), body.stage, expected)
+
+    def beyond(self, limits: KeyLimits, judged: Judged | None = None) -> Denial | None:
+        """A key may have only some stages: the one asked for, or the one that turns out due."""
+        stage = self.stage
+        if judged is not None and isinstance(judged.judged, InvoiceStage):
+            stage = judged.judged.due().stage.name
+        if stage is None or limits.allows_stage(stage):
+            return None
+        return Denial("key_limit", f"this key may not ask for the stage {stage}")
+
+    def concerns(self) -> Collection[str]:
+        """Its invoices."""
+        return self.invoices
 
     def as_logged(self, logged: Mapping[str, Any]) -> Self:
         """A claim says so in the decision log."""

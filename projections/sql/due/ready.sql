@@ -9,6 +9,6 @@ CROSS JOIN LATERAL (
     CROSS JOIN policy p
     CROSS JOIN LATERAL (SELECT due_stage(i, p, %(now)s) AS stage OFFSET 0) s
     WHERE i.debtor_id = picked.debtor_id AND i.due_at <= %(now)s
-        AND s.stage = coalesce(%(stage)s, s.stage)
+        AND s.stage = ANY (coalesce(%(stages)s::text[], ARRAY[s.stage]))
 ) v
 ORDER BY picked.due_at, picked.debtor_id

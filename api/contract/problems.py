@@ -1,7 +1,7 @@
 """Problem documents (RFC 9457) for denials and errors, for HTTP and the command line."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ValidationError
 
@@ -47,6 +47,7 @@ class Problem(BaseModel):
     due_stage: str | None = None
     original: OriginalSend | None = None
     withheld: list[dict[str, Any]] | None = None
+    riding_facts: Literal["not_kept"] | None = None
     errors: list[dict[str, Any]] | None = None
 
 

@@ -139,7 +139,7 @@ async def _on_trial(work: Work, command: RequestPermit) -> Outcome:
     does, as opening a breaker, is done to what is on record without them.
     """
     if command.caller.riding is Riding.NONE:
-        return denied(riding.refusal_of_all())
+        return _forgotten(denied(riding.refusal_of_all()))
     for lapse in await _loading(work, lambda: lapses(work.world, command)):
         await _step(work, lapse)
     to_snapshot = dict(work.to_snapshot)
@@ -157,12 +157,18 @@ async def _on_trial(work: Work, command: RequestPermit) -> Outcome:
     trial.take_back()
     work.to_snapshot = to_snapshot
     if outcome.status == 201:
-        return denied(refusal, **ids_of_outcome(outcome))
+        return _forgotten(denied(refusal, **ids_of_outcome(outcome)))
     kept = [c for c in outcome.changes if work.world.aggregates.get(c.aggregate_id) is not None]
     for change in kept:
         await _apply(work, change)
     work.batch.alerts.extend((alert, work.world.now) for alert in outcome.alerts)
     outcome.warnings.append(riding.NOT_KEPT)
+    return _forgotten(outcome)
+
+
+def _forgotten(outcome: Outcome) -> Outcome:
+    """The decision log tells of it too: its explanation cannot have the facts."""
+    outcome.body["riding_facts"] = "not_kept"
     return outcome
 
 

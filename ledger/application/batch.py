@@ -12,6 +12,7 @@ from ledger.application.caller import Riding
 from ledger.application.commands import ApplyFact, BindAnswer, Command, Redeem, RequestPermit
 from ledger.application.decide import decide, lapses, riding_facts
 from ledger.application.effects import Change, NameClaim, Outcome, denied, ids_of_outcome
+from ledger.application.key_obstacles import obstacle_on_record
 from ledger.application.ports import (
     Batch,
     BindingRow,
@@ -140,6 +141,9 @@ async def _on_trial(work: Work, command: RequestPermit) -> Outcome:
     """
     if command.caller.riding is Riding.NONE:
         return _forgotten(denied(riding.refusal_of_all()))
+    limit = await _loading(work, partial(obstacle_on_record, work.world, command))
+    if limit is not None:
+        return denied(limit)
     for lapse in await _loading(work, lambda: lapses(work.world, command)):
         await _step(work, lapse)
     to_snapshot = dict(work.to_snapshot)
@@ -156,7 +160,7 @@ async def _on_trial(work: Work, command: RequestPermit) -> Outcome:
         return outcome
     trial.take_back()
     work.to_snapshot = to_snapshot
-    if outcome.status == 201:
+    if refusal is not None and (outcome.status == 201 or command.caller.limits is not None):
         return _forgotten(denied(refusal, **ids_of_outcome(outcome)))
     kept = [c for c in outcome.changes if work.world.aggregates.get(c.aggregate_id) is not None]
     for change in kept:

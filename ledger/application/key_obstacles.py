@@ -34,6 +34,21 @@ def customer_obstacle(command: RequestPermit, ask: Ask) -> Denial | None:
     return Denial("key_limit", "this key may not ask for mail to that customer")
 
 
+def obstacle_on_record(world: World, command: RequestPermit) -> Denial | None:
+    """What the key's limits forbid as things are on record, before any fact that rides along.
+
+    Else the fact could say that a stranger's invoice is one of the key's own customers, and the
+    answer what is known of it.
+    """
+    if command.caller.limits is None:
+        return None
+    refused = key_obstacle(world, command)
+    if refused is not None:
+        return refused
+    ask = command.subject.ask(world, command)
+    return None if isinstance(ask, Denial) else customer_obstacle(command, ask)
+
+
 def subject_obstacle(command: RequestPermit, judged: Judged) -> Denial | None:
     """What the key's limits say about a subject that the guards let pass, as a stage now due."""
     limits = command.caller.limits

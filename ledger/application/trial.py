@@ -1,6 +1,5 @@
 """A trial: what was decided since it began can be taken back, as if it had not been decided."""
 
-from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -8,6 +7,7 @@ from uuid import UUID
 from eventsourcing.domain import Aggregate
 
 from ledger.application.cache import AggregateCache
+from ledger.application.copies import copied
 from ledger.application.ports import Batch
 from ledger.application.world import World
 
@@ -46,7 +46,8 @@ class Trial:
         if id_ in self.before:
             return aggregate
         self.before[id_] = aggregate
-        return deepcopy(aggregate)
+        copy: Aggregate | None = copied(aggregate)
+        return copy
 
     def address(self, fingerprint: str) -> None:
         """The text of an address is about to be kept."""

@@ -14,7 +14,7 @@ from api.http.auth import Auditor, CurrentContext, Operator, Sender
 from api.http.context import Context
 from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import answered_once, idempotency_of
-from api.http.key_limits import check_job
+from api.http.limited_keys import check_job
 from api.http.problem_responses import answer_response, documented
 from ledger.application.answers import to_json
 from ledger.application.commands import AcceptClock, CallPause, CallResume, GiveUpLease, TakeLease

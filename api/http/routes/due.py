@@ -16,7 +16,7 @@ from api.http.cursors import decode_text, encode_text
 from api.http.fresh_reads import After, current_projection
 from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import idempotency_of
-from api.http.key_limits import check_claim, check_dunning, sees_its_own_only
+from api.http.limited_keys import check_claim, check_dunning, sees_its_own_only
 from api.http.problem_responses import answer_response, documented
 from api.upkeep.sweeper import let_lapse
 from ledger.application.answers import to_json

@@ -24,7 +24,7 @@ from api.http.cursors import decode_cursor, encode_cursor
 from api.http.guarded_route import GuardedRoute
 from api.http.hot_path import known_uuid
 from api.http.idempotency import answered_once, idempotency_key, idempotency_of, scope_of
-from api.http.key_limits import sees_its_own_only
+from api.http.limited_keys import sees_its_own_only
 from api.http.permit_request import ask, kept_redeem, request_of
 from api.http.problem_responses import answer_response, documented
 from api.running.decision_ids import DECISION_IDS

@@ -9,6 +9,7 @@ from ledger.application.caller import Caller, Riding
 from ledger.application.commands import ApplyFact, RequestPermit
 from ledger.application.facts.fact import Fact, FactData
 from ledger.application.facts.mail_reports import MailReport
+from ledger.application.key_limits import KeyLimits
 from ledger.domain.balance import Status
 from ledger.domain.policy import Policy
 from tests.support.build import (
@@ -17,6 +18,7 @@ from tests.support.build import (
     at,
     customer,
     days,
+    hold,
     invoice,
     message,
     notification,
@@ -294,6 +296,31 @@ def test_the_commands_of_the_same_transaction_see_what_is_on_record() -> None:
     assert scenario.body["to"] == PAT
     replayed = scenario.aggregate("customer", "cus_6")
     assert replayed.addresses == (address(EVIL).fingerprint,)
+
+
+@pytest.mark.parametrize("code", ["already_sent", "permit_held", "on_hold"])
+def test_a_limited_key_learns_nothing_of_another_by_saying_that_it_is_its_own(code: str) -> None:
+    """Nor does it find the balance out, by what would lower it."""
+    own = replace(SENDER, limits=KeyLimits.of(customers=["cus_2"]))
+    scenario = known().when(reminder())
+    if code == "already_sent":
+        scenario.when(report())
+    if code == "on_hold":
+        scenario.when(report(outcome="rejected"), hold())
+    scenario.when(reminder()).then(status=409, code=code)
+    for told in (invoice(customer="cus_2"), invoice(), invoice(owes=100), invoice(owes=45000)):
+        scenario.when(riding(told, by=own)).then(status=403, code="key_limit", events=[])
+        assert scenario.body["detail"] == "this key may not ask for mail to that customer"
+
+
+def test_a_limited_key_takes_no_thread_over_to_look_into_it() -> None:
+    own = replace(SENDER, limits=KeyLimits.of(customers=["cus_2"]))
+    scenario = known().when(message(sender=PAT))
+    for told in (message("<m2@x>", customer="cus_2"), message("<m2@x>", automatic="a machine")):
+        asked = reply("<m2@x>", by=own, facts=(told,))
+        scenario.when(asked)
+        assert scenario.answer.status == 403, scenario.body
+        assert scenario.events == []
 
 
 def test_a_replayed_grant_hears_of_no_new_facts() -> None:

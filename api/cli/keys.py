@@ -106,11 +106,15 @@ def keys_create(
 
 def _scopes_by_hand() -> list[str]:
     """Ask a person for the scopes; a program has to name them. Raises UsageError."""
-    if not sys.stdin.isatty():
+    if not _at_a_terminal():
         raise click.UsageError("name what it may do, as little as will do: --scopes send")
     for scope, meaning in _MEANINGS.items():
         click.echo(f"  {scope:8} {meaning}", err=True)
     return _split(click.prompt("What may it do? As little as will do", err=True))
+
+
+def _at_a_terminal() -> bool:
+    return sys.stdin.isatty()
 
 
 def _split(text: str) -> list[str]:

@@ -215,6 +215,22 @@ def test_a_key_has_the_scopes_that_somebody_names(
     assert (listed["scopes"], listed["riding"]) == (["send", "facts"], "all")
 
 
+def test_a_person_is_asked_for_the_scopes(
+    run: Command, service: Service, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.cli.keys._at_a_terminal", lambda: True)
+    env = {"LEDGER_DATABASE_URL": service.database, "LEDGER_SECRET": _SECRET, "LEDGER_CONFIG": ""}
+    words = ["keys", "create", name]
+    made = CliRunner().invoke(main, words, env=env, input="send, audit\n")
+    assert made.exit_code == 0, made.output
+    assert re.search(r"^  admin +make and revoke keys$", made.stderr, re.MULTILINE)
+    (key,) = [k for k in service.get("/v1/keys", limit=1000).ok()["items"] if k["name"] == name]
+    assert key["scopes"] == ["send", "audit"]
+    again = CliRunner().invoke(main, words, env=env, input="everything\n")
+    assert again.exit_code == 2
+    assert "scopes.0: Input should be 'send', 'facts'" in again.stderr
+
+
 def test_limits_are_given_and_listed(run: Command, service: Service, name: str) -> None:
     words = ("keys", "create", name, "--scopes", "send", "--kinds", "reminder,reply")
     more = ("--stages", "day-3", "--customers", f"{name}-1,{name}_*", "--no-addresses")

@@ -84,16 +84,16 @@ def _address_obstacle(
 ) -> Denial | None:
     """A key for some customers only may not mail another's address under the name of one of them.
 
-    Nor one that is not on record, unless nobody has it and the customer has none.
+    Nor one that is not on record, unless nobody has it and the customer is new: it would become
+    the address of record.
     """
     limits = caller.limits
     if limits is None or limits.customers is None or customer_id is None or to is None:
         return None
     customer = world.customer(customer_id)
-    known = customer.addresses if customer is not None else ()
-    if to.fingerprint in known:
+    if customer is not None and to.fingerprint in customer.addresses:
         return None
-    if not known and world.name("address", to.fingerprint) is None:
+    if customer is None and world.name("address", to.fingerprint) is None:
         return None
     return Denial("key_limit", "this key may name only an address that the customer has")
 

@@ -188,6 +188,13 @@ def test_one_who_is_known_by_an_address_is_not_taken_over() -> None:
     scenario.then(status=403, code="key_limit", events=[])
 
 
+def test_a_known_customer_gets_no_first_address_from_a_limited_key() -> None:
+    limited = key(customers=["cus_1"])
+    scenario = given(at("2026-12-01"), invoice(), NOW)
+    scenario.when(notification(to="evil@attacker.example", by=limited))
+    scenario.then(status=403, code="key_limit", events=[])
+
+
 def test_an_address_of_the_customer_may_be_named() -> None:
     limited = key(customers=["cus_1"])
     scenario = known().when(notification(to=PAT, by=limited)).granted_now()

@@ -10,7 +10,7 @@ from projections.statements import statement
 
 CUSTOMERS = ReadModel(
     name="customers",
-    version=2,
+    version=3,
     tables=("customers", "held_addresses", "mails", "merged"),
     steps=("merges", "owners", "fold", "addresses", "grants", "outcomes"),
 )

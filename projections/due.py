@@ -27,8 +27,8 @@ class BadCursor(ValueError):
 class Withheld:
     """Why a customer cannot be mailed now, and from when they can (UTC) if that is known.
 
-    `code` is `on_hold`, `address_on_hold`, `breaker_open` or `cap_reached`: the first that applies
-    in the order of the guards (design D12).
+    `code` is `on_hold`, `address_on_hold`, `breaker_open`, `reminded_recently` or `cap_reached`:
+    the first that applies in the order of the guards (design D12).
     """
 
     code: str
@@ -144,6 +144,7 @@ def _values(
         "after_at": after_at,
         "after_id": after_id,
         "outreach_per_day": policy.outreach_per_day,
+        "reminder_gap_days": policy.days_between_reminder_mails,
         "stages": [stage] if stage is not None else _stages(limits),
         "customers": _customers(limits),
         "limit": limit + 1,

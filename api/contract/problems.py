@@ -18,6 +18,7 @@ OTHER_REASONS = {
     "method_not_allowed": (405, "The path does not take this method"),
     "too_large": (413, "The body is larger than 1 MiB"),
     "bad_signature": (400, "The signature of the webhook does not fit"),
+    "log_changed": (409, "The log that this position is of was replaced by an older copy"),
     "stale": (503, "The read model has not come that far yet"),
     "internal_error": (500, "The request could not be decided; nothing was granted"),
 }
@@ -49,6 +50,7 @@ class Problem(BaseModel):
     withheld: list[dict[str, Any]] | None = None
     riding_facts: Literal["not_kept"] | None = None
     errors: list[dict[str, Any]] | None = None
+    committed: Literal["no", "unknown"] | None = None
 
 
 class InvalidInput(Protocol):

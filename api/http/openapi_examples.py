@@ -77,6 +77,8 @@ PERMITS = {
         "customer_id": "cus_1",
         "event_type": "shipped",
         "event_id": "ord_9",
+        "happened_at": "2026-12-04T09:00:00Z",
+        "not_after": "2026-12-05T09:00:00Z",
     },
     "digest": {
         "kind": "digest",
@@ -167,7 +169,7 @@ DENIALS: dict[tuple[str, str], dict[str, list[str]]] = {
             "apology_already_sent not_paused not_past_due not_reached stage_superseded "
             "balance_below_stage payment_in_flight on_hold permit_held outcome_unknown not_owner "
             "breaker_open paused recovery_mode address_on_hold answered superseded "
-            "subscription_ended"
+            "subscription_ended too_late facts_stale reminded_recently"
         ).split(),
         "403": ["forbidden", "key_limit", "riding_facts_refused"],
         "422": ["key_conflict", "invalid_request", "unknown_intent"],

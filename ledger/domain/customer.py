@@ -7,11 +7,14 @@ from typing import Any, ClassVar
 from eventsourcing.domain import Aggregate
 
 from ledger.domain.hold import Hold, HoldBook
+from ledger.domain.news import dated
 from ledger.domain.permit import FREED, Lane, Permit, State
 from ledger.domain.subscription import Subscription, SubscriptionBook
 
 REMEMBERED = timedelta(hours=24)
 """How long a settled permit is kept in memory: as long as it can count in a window."""
+
+_REMINDERS_KEPT = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,7 @@ class Customer(Aggregate):
         "merged_into": str | None,
         "absorbed": set[str],
         "apologies": dict[str, datetime],
+        "reminders": dict[str, Permit],
         "subscriptions": SubscriptionBook,
     }
     """What a snapshot of it holds."""
@@ -69,7 +73,7 @@ class Customer(Aggregate):
         def apply(self, aggregate: "Customer") -> None:
             aggregate.lose_addresses(set(aggregate.addresses) - set(self.fingerprints))
             aggregate.addresses = self.fingerprints
-            aggregate.addresses_observed_at = self.observed_at
+            aggregate.addresses_observed_at = dated(self.observed_at, self.timestamp)
 
     class MailPermitted(Event):
         """A permit for one mail was granted: it takes its place in the windows."""
@@ -116,11 +120,14 @@ class Customer(Aggregate):
         def apply(self, aggregate: "Customer") -> None:
             if self.state in FREED:
                 aggregate.apologies.pop(self.permit_id, None)
-            held = aggregate.permits.get(self.permit_id)
-            if held is None:
-                return
             ids = (self.provider_message_id, self.message_id)
-            aggregate.remember(held.settled(self.state, self.timestamp, *ids), self.timestamp)
+            held = aggregate.permits.get(self.permit_id)
+            if held is not None:
+                aggregate.remember(held.settled(self.state, self.timestamp, *ids), self.timestamp)
+                return
+            held = aggregate.reminders.get(self.permit_id)
+            if held is not None:
+                aggregate.note_reminder(held.settled(self.state, self.timestamp, *ids))
 
     class ApologySent(Event):
         """An apology went out, perhaps after its permit had been freed: none again for a while."""
@@ -245,6 +252,7 @@ class Customer(Aggregate):
         held_until: datetime | None
         indefinite: bool
         absorbed: tuple[str, ...] = ()
+        reminders: tuple[Permit, ...] = ()
         subscriptions: tuple[Subscription, ...] = ()
 
         def apply(self, aggregate: "Customer") -> None:
@@ -265,6 +273,8 @@ class Customer(Aggregate):
             aggregate.addresses = known + tuple(a for a in self.addresses if a not in known)
             aggregate.held_addresses.update(self.held_addresses)
             aggregate.apologies.update(self.apologies)
+            for permit in self.reminders:
+                aggregate.note_reminder(replace(permit, customer_id=aggregate.customer_id))
             aggregate.absorbed |= {self.customer_id, *self.absorbed}
 
     class Erased(Event):
@@ -289,6 +299,13 @@ class Customer(Aggregate):
         self.absorbed: set[str] = set()
         self.apologies: dict[str, datetime] = {}
         self.subscriptions = SubscriptionBook()
+        self.reminders: dict[str, Permit] = {}
+
+    @property
+    def reminded_at(self) -> datetime | None:
+        """When the latest reminder mail counts from, by a permit or past the ledger (UTC)."""
+        times = (permit.counts_at for permit in self.reminders.values())
+        return max((at for at in times if at is not None), default=None)
 
     def lapsed(self, now: datetime) -> list[Permit]:
         """The live permits whose time is up."""
@@ -303,6 +320,8 @@ class Customer(Aggregate):
         """Keep a permit in the windows and forget those that can count no more; for events only."""
         self.permits.pop(permit.permit_id, None)
         self.permits[permit.permit_id] = permit
+        if permit.dunning:
+            self.note_reminder(permit)
         first = next(iter(self.permits.values()))
         if first is not permit and self._forgettable(first, at):
             for old in [p for p in self.permits.values() if self._forgettable(p, at)]:
@@ -313,6 +332,16 @@ class Customer(Aggregate):
         for permit in list(self.permits.values()):
             if permit.live and permit.overtaken is None and (not kinds or permit.kind in kinds):
                 self.permits[permit.permit_id] = replace(permit, overtaken=why)
+
+    def note_reminder(self, permit: Permit) -> None:
+        """Keep the latest reminder mails, longer than they count in windows; for events only.
+
+        Several, since each may yet turn out to have been sent, or not.
+        """
+        self.reminders[permit.permit_id] = permit
+        if len(self.reminders) > _REMINDERS_KEPT:
+            oldest = min(self.reminders.values(), key=lambda p: p.counts_at or p.granted_at)
+            del self.reminders[oldest.permit_id]
 
     def lose_addresses(self, gone: set[str]) -> None:
         """Mark live permits to addresses that are the customer's no more; for events only."""

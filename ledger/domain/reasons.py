@@ -37,11 +37,14 @@ _ALL = (
     Reason("amount_changed", 409, "The amount owed is not the expected one"),
     Reason("apology_already_sent", 409, "The customer has already had an apology"),
     Reason("not_paused", 409, "An apology needs a pause in force"),
+    Reason("too_late", 409, "The mail comes too late to be of use"),
     Reason("not_past_due", 409, "The invoice is not past due", True),
     Reason("not_reached", 409, "The stage is not reached yet", True),
     Reason("stage_superseded", 409, "A later stage took the place of this one", True),
     Reason("balance_below_stage", 409, "Too little is owed for this stage", True),
     Reason("payment_in_flight", 409, "A payment is on its way", True),
+    Reason("facts_stale", 409, "What is known of the invoice is too old to remind of it", True),
+    Reason("reminded_recently", 409, "The customer had a reminder mail a short time ago", True),
     Reason("on_hold", 409, "The invoice or customer is on hold", True),
     Reason("permit_held", 409, "A live permit exists for this send", True),
     Reason("outcome_unknown", 409, "The outcome of an earlier try is not known", True),
@@ -63,7 +66,7 @@ _ALL = (
     Reason("cap_reached", 429, "The customer has had as many mails as allowed"),
     Reason("loop_guard", 429, "Too many replies in this thread or to this customer", True),
     Reason("clock_suspect", 503, "The clocks disagree; nothing is granted until they agree", True),
-    Reason("unavailable", 503, "The ledger cannot answer now; nothing was granted", True),
+    Reason("unavailable", 503, "The ledger cannot answer now", True),
 )
 REASONS = {reason.code: reason for reason in _ALL}
 """Every reason by its code."""

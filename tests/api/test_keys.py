@@ -52,7 +52,7 @@ def test_what_a_key_without_limits_shows(
 
 
 def test_a_key_of_before_the_limits_has_none(service: Service, name: str) -> None:
-    """The columns of migration 7 are empty for it, as they are where an older version adds one."""
+    """The columns of migration 9 are empty for it, as they are where an older version adds one."""
     made = service.post("/v1/keys", {"name": name, "scopes": ["send"]}).ok(201)
     with psycopg.connect(service.database) as db:
         row = db.execute(

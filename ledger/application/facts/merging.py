@@ -38,6 +38,7 @@ def merge(
         "held_until": until,
         "indefinite": indefinite,
         "absorbed": tuple(sorted(gone.absorbed)),
+        "reminders": tuple(gone.reminders.values()),
         "subscriptions": tuple(gone.subscriptions.known.values()),
     }
     if not again:
@@ -71,6 +72,7 @@ def _copy_of(customer: Customer) -> Customer:
     after.holds = customer.holds.copy()
     after.held_addresses = dict(customer.held_addresses)
     after.apologies = dict(customer.apologies)
+    after.reminders = dict(customer.reminders)
     after.absorbed = set(customer.absorbed)
     after.subscriptions = SubscriptionBook(dict(customer.subscriptions.known))
     return after

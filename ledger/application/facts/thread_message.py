@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import ClassVar
 
 from ledger.application.effects import Contact, NameClaim, Outcome
 from ledger.application.facts.addresses import (
@@ -46,6 +47,8 @@ class ThreadMessage(FactData):
     mail system's own id beside the Message-ID. `report` is what a mail system's report tells.
     `names_address` is false where the customer's addresses stay what they are.
     """
+
+    TIMES: ClassVar[tuple[str, ...]] = ("at",)
 
     thread_id: str
     message_id: str

@@ -45,6 +45,8 @@ def begin_ask(
         override=request.override is not None,
         claim=subject.claim,
         synthetic=synthetic,
+        dunning=subject.dunning,
+        not_after=subject.ends_at(world.policy),
     )
     return Ask([], case, customer_id, address_named=named)
 

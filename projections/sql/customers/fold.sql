@@ -11,6 +11,7 @@ FROM (
             'ledger:Customer.BreakerOpened', 'ledger:Customer.BreakerReset',
             'ledger:Customer.HoldPlaced', 'ledger:Customer.HoldLifted',
             'ledger:Customer.AddressHeld', 'ledger:Customer.AddressReleased',
+            'ledger:Customer.SubscriptionEnded', 'ledger:Customer.SubscriptionResumed',
             'ledger:Customer.MergedInto', 'ledger:Customer.Absorbed', 'ledger:Customer.Erased')
     GROUP BY e.originator_id
 ) told
@@ -26,4 +27,5 @@ ON CONFLICT (originator_id) DO UPDATE SET
     breaker_cause = excluded.breaker_cause,
     held_indefinitely = excluded.held_indefinitely,
     held_until = excluded.held_until,
-    merged_into = excluded.merged_into
+    merged_into = excluded.merged_into,
+    subscriptions = excluded.subscriptions

@@ -13,6 +13,7 @@ from ledger.application.facts.delivered_mail import (
 )
 from ledger.application.permit_grant import item_body
 from ledger.application.permit_settlement import settle
+from ledger.application.sent_correction import correct_sent
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.invoice import Invoice
@@ -84,7 +85,8 @@ def report_outcome(world: World, command: ReportOutcome) -> Outcome:
     """Take a sender's word on its mail, in any order and repeated.
 
     `sent` after `unknown` is a settlement; after `expired` or `revoked` it is taken as the fact
-    that it is, and a human is told. `rejected` after `sent` is refused (already_settled).
+    that it is, and a human is told. `rejected` after `sent` is refused (already_settled), but for
+    a named human's correction with a reason.
     """
     permit = world.permit(command.permit_id)
     if permit is None:
@@ -98,6 +100,11 @@ def report_outcome(world: World, command: ReportOutcome) -> Outcome:
         outcome.body = permit_body(permit)
         if wanted is State.SENT:
             _note_ids(world, outcome, permit, command)
+        return outcome
+    if permit.state is State.SENT and command.correction is not None:
+        outcome, corrected = correct_sent(world, command, permit, command.correction)
+        if outcome.denial is None:
+            outcome.body = permit_body(corrected)
         return outcome
     if permit.state is State.SENT or (wanted is State.UNKNOWN and permit.state in FREED):
         denial = Denial(

@@ -119,6 +119,15 @@ class Customer(Aggregate):
             ids = (self.provider_message_id, self.message_id)
             aggregate.remember(held.settled(self.state, self.timestamp, *ids), self.timestamp)
 
+    class OutcomeCorrected(Event):
+        """A named human said that a mail reported as sent never went out; its end follows."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.OutcomeCorrected"
+        permit_id: str
+        was: State
+        by: str
+        reason: str
+
     class ApologySent(Event):
         """An apology went out, perhaps after its permit had been freed: none again for a while."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ledger.application.caller import Caller
 from ledger.application.commands import (
+    Correction,
     Idempotency,
     JobToken,
     Lapse,
@@ -307,6 +308,11 @@ def report(
 ) -> ReportOutcome:
     """A sender's report on its mail; `id` is the provider's id of the mail."""
     return ReportOutcome(permit, outcome, by, "resend", id)
+
+
+def corrected(permit: str = LAST, by: Caller = OPERATOR, reason: str = "never left") -> Any:
+    """A human's correction of a false `sent`."""
+    return ReportOutcome(permit, "rejected", by, correction=Correction("ann", reason))
 
 
 def lapse(permit: str = LAST) -> Lapse:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from ledger.application.effects import Alert, NameClaim, Outcome
 from ledger.application.permit_settlement import settle
+from ledger.application.sent_correction import note_proof
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.invoice import Invoice
@@ -49,6 +50,7 @@ def apply_deliveries(
         reason = f"the provider says {' and '.join(told)}"
         permit = settle(world, outcome, permit, State.SENT, reason, provider_message_id)
     outcome.customer_id = permit.customer_id
+    note_proof(outcome, permit, told[0])
     if "bounced" in told:
         mark_bounced(world, outcome, permit)
     if "bounced" in told or "complained" in told:

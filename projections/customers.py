@@ -10,9 +10,9 @@ from projections.statements import statement
 
 CUSTOMERS = ReadModel(
     name="customers",
-    version=1,
+    version=2,
     tables=("customers", "mails", "merged"),
-    steps=("merges", "owners", "fold", "grants", "outcomes"),
+    steps=("merges", "parted", "owners", "fold", "grants", "outcomes"),
 )
 
 

@@ -23,8 +23,8 @@ def stage_settings(policy: Policy) -> dict[str, Any]:
 
 INVOICES = ReadModel(
     name="invoices",
-    version=1,
+    version=2,
     tables=("invoices", "merged", "policy"),
-    steps=("merges", "owners", "fold", "probes"),
+    steps=("merges", "parted", "owners", "fold", "probes"),
     settings=stage_settings,
 )

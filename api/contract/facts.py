@@ -127,6 +127,14 @@ class MergedData(Body):
     metadata: Metadata | None = None
 
 
+class UnmergedData(Body):
+    """`customer.unmerged`: undoes a merge of `customer_id` into `from`."""
+
+    customer_id: CustomerId
+    from_: Annotated[CustomerId, Field(alias="from")]
+    metadata: Metadata | None = None
+
+
 _HeaderText = Annotated[str, StringConstraints(max_length=2000)]
 
 
@@ -201,6 +209,7 @@ FACT_DATA: dict[str, type[Body]] = {
     "customer.hold": CustomerHoldData,
     "customer.unhold": CustomerHoldData,
     "customer.merged": MergedData,
+    "customer.unmerged": UnmergedData,
     "thread.message": ThreadMessageData,
     "send.observed": SendObservedData,
     "delivery": DeliveryData,

@@ -9,6 +9,7 @@ from api.contract.fields import Body
 from api.contract.permits import Asked
 from ledger.application.facts.customer_hold import CustomerHeld
 from ledger.application.facts.customer_observed import CustomerObserved
+from ledger.application.facts.customer_unmerged import CustomerUnmerged
 from ledger.application.facts.customers_merged import CustomersMerged
 from ledger.application.facts.delivery import Delivery
 from ledger.application.facts.fact import Fact, FactData
@@ -152,6 +153,7 @@ FACT_READERS: dict[str, Callable[[Translator, Any], FactData]] = {
     "customer.hold": _customer_hold(True),
     "customer.unhold": _customer_hold(False),
     "customer.merged": lambda _, data: CustomersMerged(data.from_, data.into),
+    "customer.unmerged": lambda _, data: CustomerUnmerged(data.customer_id, data.from_),
     "thread.message": Translator.message,
     "send.observed": _send,
     "delivery": Translator.delivery,

@@ -125,6 +125,11 @@ class World:
             found = self._aggregate(aggregate_id("customer", found.merged_into))
         raise RuntimeError(f"customer {customer_id} is merged in a circle")
 
+    def customer_of_id(self, customer_id: str) -> Customer | None:
+        """The customer of that very id, merged or not."""
+        found: Customer | None = self._aggregate(aggregate_id("customer", customer_id))
+        return found
+
     def permit(self, permit_id: str) -> Permit | None:
         """The permit of that id."""
         try:

@@ -1,6 +1,6 @@
 """The customer: permits and rolling windows, breaker, holds, addresses and merges (D2, D8, D9)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
@@ -11,6 +11,7 @@ from ledger.domain.permit import FREED, Lane, Permit, State
 
 REMEMBERED = timedelta(hours=24)
 """How long a settled permit is kept in memory: as long as it can count in a window."""
+_PARTED = "two customers who had been merged were parted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,10 @@ class Customer(Aggregate):
         "addresses_observed_at": datetime | None,
         "held_addresses": dict[str, str],
         "merged_into": str | None,
+        "merged_at": datetime | None,
         "absorbed": set[str],
         "apologies": dict[str, datetime],
+        "formerly": dict[str, datetime],
     }
     """What a snapshot of it holds."""
 
@@ -210,6 +213,7 @@ class Customer(Aggregate):
 
         def apply(self, aggregate: "Customer") -> None:
             aggregate.merged_into = self.into
+            aggregate.merged_at = self.timestamp
 
     class Absorbed(Event):
         """Another customer was merged into this one: its windows, holds and breaker carry over."""
@@ -225,6 +229,7 @@ class Customer(Aggregate):
         held_until: datetime | None
         indefinite: bool
         absorbed: tuple[str, ...] = ()
+        formerly: dict[str, datetime] = field(default_factory=dict)
 
         def apply(self, aggregate: "Customer") -> None:
             for permit in self.permits:
@@ -242,6 +247,60 @@ class Customer(Aggregate):
             aggregate.held_addresses.update(self.held_addresses)
             aggregate.apologies.update(self.apologies)
             aggregate.absorbed |= {self.customer_id, *self.absorbed}
+            aggregate.part(self.formerly)
+
+    class Unmerged(Event):
+        """This customer was not the one that they were merged into: they are their own again.
+
+        `ids` are their own and those that were merged into them, `others` those of the customer
+        that they leave. `permits` were theirs before the merge. The rest is of the two as one:
+        holds, the breaker, held addresses and apologies stay with both.
+        """
+
+        TOPIC: ClassVar[str] = "ledger:Customer.Unmerged"
+        ids: tuple[str, ...]
+        others: tuple[str, ...]
+        permits: tuple[Permit, ...]
+        holds: tuple[Hold, ...]
+        breaker: Breaker | None
+        held_addresses: dict[str, str]
+        apologies: dict[str, datetime]
+        held_until: datetime | None
+        indefinite: bool
+        formerly: dict[str, datetime]
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.merged_into = aggregate.merged_at = None
+            aggregate.absorbed = set(self.ids) - {aggregate.customer_id}
+            aggregate.permits = {permit.permit_id: permit for permit in self.permits}
+            aggregate.holds = HoldBook()
+            for hold in self.holds:
+                aggregate.holds.note(hold)
+            aggregate.breaker = self.breaker
+            aggregate.held_addresses = dict(self.held_addresses)
+            aggregate.apologies = dict(self.apologies)
+            aggregate.part(self.formerly)
+            aggregate.overtake(_PARTED, ())
+
+    class LetGo(Event):
+        """A customer who had been merged into this one is their own again.
+
+        `ids` go with them, and so do their `permits`; `addresses` are those that stay.
+        """
+
+        TOPIC: ClassVar[str] = "ledger:Customer.LetGo"
+        customer_id: str
+        ids: tuple[str, ...]
+        permits: tuple[str, ...]
+        addresses: tuple[str, ...]
+
+        def apply(self, aggregate: "Customer") -> None:
+            for permit_id in self.permits:
+                aggregate.permits.pop(permit_id, None)
+            aggregate.addresses = self.addresses
+            aggregate.absorbed -= set(self.ids)
+            aggregate.part(dict.fromkeys(self.ids, self.timestamp))
+            aggregate.overtake(_PARTED, ())
 
     class Erased(Event):
         """The addresses were removed from the ledger; windows and counts stay (design D18)."""
@@ -261,8 +320,11 @@ class Customer(Aggregate):
         self.addresses_observed_at: datetime | None = None
         self.held_addresses: dict[str, str] = {}
         self.merged_into: str | None = None
+        self.merged_at: datetime | None = None
         self.absorbed: set[str] = set()
         self.apologies: dict[str, datetime] = {}
+        self.formerly: dict[str, datetime] = {}
+        """Until when (UTC) the customers of other ids were this one, before they were parted."""
 
     def lapsed(self, now: datetime) -> list[Permit]:
         """The live permits whose time is up."""
@@ -287,6 +349,14 @@ class Customer(Aggregate):
         for permit in list(self.permits.values()):
             if permit.live and permit.overtaken is None and (not kinds or permit.kind in kinds):
                 self.permits[permit.permit_id] = replace(permit, overtaken=why)
+
+    def part(self, formerly: dict[str, datetime]) -> None:
+        """Remember until when others were this customer; for events only."""
+        for customer_id, at in formerly.items():
+            known = self.formerly.get(customer_id, at)
+            self.formerly[customer_id] = max(known, at)
+        for customer_id in (self.customer_id, *self.absorbed):
+            self.formerly.pop(customer_id, None)
 
     @staticmethod
     def _forgettable(permit: Permit, at: datetime) -> bool:

@@ -43,6 +43,10 @@ class HoldBook:
         endless = [hold for hold in binding if hold.until is None]
         return endless[0] if endless else max(binding, key=lambda hold: hold.until or hold.at)
 
+    def words(self) -> tuple[Hold, ...]:
+        """Every word that is kept, each once, in an order in which they can be noted again."""
+        return tuple(self.holds.values())
+
     def until(self, now: datetime, kind: str) -> tuple[datetime | None, bool]:
         """The end of the binding holds and whether they have none: what a read model keeps."""
         hold = self.binding(now, kind)

@@ -276,7 +276,10 @@ class ApologyOf:
         return f"the apology of incident {self.incident.incident_id} to {self.customer_id}"
 
     def holder(self) -> Holder | None:
-        """The incident's own apology to them, under any of their ids, whatever became of it."""
+        """The incident's own apology to them, under any of their ids, whatever became of it.
+
+        Also one that went to another customer while the two were one.
+        """
         for customer_id in (self.customer_id, *self.also_known_as):
             held = self.incident.apologies.get(customer_id)
             if held is not None:

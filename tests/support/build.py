@@ -18,6 +18,7 @@ from ledger.application.commands import (
 )
 from ledger.application.facts.customer_hold import CustomerHeld
 from ledger.application.facts.customer_observed import CustomerObserved
+from ledger.application.facts.customer_unmerged import CustomerUnmerged
 from ledger.application.facts.customers_merged import CustomersMerged
 from ledger.application.facts.delivery import Delivery
 from ledger.application.facts.fact import Fact, FactData
@@ -165,6 +166,11 @@ def customer(customer_id: str = "cus_1", *emails: str) -> CustomerObserved:
 def merged(gone: str, into: str) -> CustomersMerged:
     """A merge of two customers."""
     return CustomersMerged(gone, into)
+
+
+def unmerged(customer_id: str, from_id: str) -> CustomerUnmerged:
+    """A merge of two customers that is undone."""
+    return CustomerUnmerged(customer_id, from_id)
 
 
 def message(

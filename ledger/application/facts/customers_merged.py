@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from ledger.application.effects import Outcome
 from ledger.application.facts.addresses import ensure_customer
+from ledger.application.facts.customer_unmerged import unmerged_at
 from ledger.application.facts.fact import Fact, FactData
 from ledger.application.facts.fact_type import FactType
 from ledger.application.facts.merging import merge, new_customer
@@ -38,6 +39,11 @@ class CustomersMergedType(FactType[CustomersMerged]):
         if data.from_id == data.into_id or (gone is not None and gone is into):
             outcome.result = "ignored"
             outcome.body = {"detail": "they are one customer already"}
+            return outcome
+        told = unmerged_at(world, data.from_id, data.into_id)
+        if told is not None and fact.time is not None and fact.time <= told:
+            outcome.result = "stale"
+            outcome.body = {"detail": "they were told to be two customers since"}
             return outcome
         if gone is None:
             outcome.register(

@@ -37,6 +37,7 @@ def merge(
         "held_until": until,
         "indefinite": indefinite,
         "absorbed": tuple(sorted(gone.absorbed)),
+        "formerly": dict(gone.formerly),
     }
     if not again:
         outcome.change("customer", gone.customer_id, Customer.MergedInto, into=into_id)
@@ -70,4 +71,5 @@ def _copy_of(customer: Customer) -> Customer:
     after.held_addresses = dict(customer.held_addresses)
     after.apologies = dict(customer.apologies)
     after.absorbed = set(customer.absorbed)
+    after.formerly = dict(customer.formerly)
     return after

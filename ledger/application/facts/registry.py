@@ -4,6 +4,7 @@ from typing import Any
 
 from ledger.application.facts.customer_hold import CustomerHeldType
 from ledger.application.facts.customer_observed import CustomerObservedType
+from ledger.application.facts.customer_unmerged import CustomerUnmergedType
 from ledger.application.facts.customers_merged import CustomersMergedType
 from ledger.application.facts.delivery import DeliveryType
 from ledger.application.facts.fact import FactData
@@ -27,6 +28,7 @@ _TYPES: tuple[FactType[Any], ...] = (
     CustomerObservedType(),
     CustomerHeldType(),
     CustomersMergedType(),
+    CustomerUnmergedType(),
     ThreadMessageType(),
     SendObservedType(),
     DeliveryType(),

@@ -29,7 +29,11 @@ from ledger.domain.thread import Thread
 
 Reader = Callable[[Any], Any]
 AGGREGATES: tuple[type[Aggregate], ...] = (Invoice, Customer, Thread, Incident, Job, Control)
-SNAPSHOT_TOPICS = {f"{kind.TOPIC}#1": kind for kind in (Invoice, Customer, Thread)}
+SNAPSHOT_TOPICS: dict[str, Any] = {
+    f"{Invoice.TOPIC}#1": Invoice,
+    f"{Customer.TOPIC}#2": Customer,
+    f"{Thread.TOPIC}#1": Thread,
+}
 """Topics of snapshots. Increase the number when a STATE changes: older snapshots are ignored."""
 _OPTIONS = orjson.OPT_UTC_Z
 _NOTHING: Mapping[str, tuple[Permit, bytes]] = {}

@@ -120,6 +120,17 @@ BEGIN
                         WITH ORDINALITY a(value, place)
                     WHERE a.value <> ALL (c.addresses) ORDER BY a.place);
                 c.held_addresses := c.held_addresses || (s -> 'held_addresses');
+            WHEN 'ledger:Customer.Unmerged' THEN
+                c.merged_into := NULL;
+                c.held_until := s ->> 'held_until';
+                c.held_indefinitely := s ->> 'indefinite';
+                theirs := s -> 'breaker';
+                c.breaker_scope := theirs ->> 'scope';
+                c.breaker_opened_at := theirs ->> 'opened_at';
+                c.breaker_cause := theirs ->> 'cause';
+                c.held_addresses := s -> 'held_addresses';
+            WHEN 'ledger:Customer.LetGo' THEN
+                c.addresses := ARRAY(SELECT jsonb_array_elements_text(s -> 'addresses'));
             WHEN 'ledger:Customer.Erased' THEN
                 c.addresses := '{}';
         END CASE;

@@ -11,7 +11,8 @@ FROM (
             'ledger:Customer.BreakerOpened', 'ledger:Customer.BreakerReset',
             'ledger:Customer.HoldPlaced', 'ledger:Customer.HoldLifted',
             'ledger:Customer.AddressHeld', 'ledger:Customer.AddressReleased',
-            'ledger:Customer.MergedInto', 'ledger:Customer.Absorbed', 'ledger:Customer.Erased')
+            'ledger:Customer.MergedInto', 'ledger:Customer.Absorbed', 'ledger:Customer.Unmerged',
+            'ledger:Customer.LetGo', 'ledger:Customer.Erased')
     GROUP BY e.originator_id
 ) told
 CROSS JOIN LATERAL fold_customer(

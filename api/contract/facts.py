@@ -119,6 +119,16 @@ class CustomerHoldData(Body):
     metadata: Metadata | None = None
 
 
+class CustomerCreditData(Body):
+    """`customer.credit`: beside any invoice; a negative amount takes a credit back."""
+
+    customer_id: CustomerId
+    credit_id: Id
+    amount: SignedAmount
+    currency: Currency
+    metadata: Metadata | None = None
+
+
 class MergedData(Body):
     """`customer.merged`."""
 
@@ -208,6 +218,7 @@ FACT_DATA: dict[str, type[Body]] = {
     "customer.observed": CustomerObservedData,
     "customer.hold": CustomerHoldData,
     "customer.unhold": CustomerHoldData,
+    "customer.credit": CustomerCreditData,
     "customer.merged": MergedData,
     "customer.unmerged": UnmergedData,
     "thread.message": ThreadMessageData,

@@ -290,7 +290,7 @@ class WindowUse(Body):
 
 
 class Owed(Body):
-    """The amount owed in one currency: in minor units, and formatted for people."""
+    """An amount owed or of a credit, in one currency: in minor units, and formatted for people."""
 
     currency: str
     amount: int
@@ -307,10 +307,11 @@ class OpenInvoiceLine(Body):
 
 
 class Statement(Body):
-    """What the customer owed when the apology was granted."""
+    """What the customer owed when the apology was granted; `owed` is less their `credit`."""
 
     owed: list[Owed]
     open_invoices: list[OpenInvoiceLine]
+    credit: Annotated[list[Owed], Field(default_factory=list)]
     as_of: Instant
 
 

@@ -14,13 +14,14 @@ from ledger.application.facts.delivered_mail import (
 from ledger.application.permit_grant import item_body
 from ledger.application.permit_settlement import settle
 from ledger.application.sent_correction import correct_sent
+from ledger.application.statement import covered_currencies
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.invoice import Invoice
 from ledger.domain.permit import FREED, Item, Permit, State
 from ledger.domain.reasons import Denial
 from ledger.domain.stages import money_obstacle
-from ledger.domain.subjects import hold_obstacle, in_flight_obstacle
+from ledger.domain.subjects import covered_by_credit, hold_obstacle, in_flight_obstacle
 from ledger.domain.thread import Thread
 
 
@@ -212,8 +213,11 @@ def _item_overtaken(world: World, permit: Permit, item: Item) -> str | None:
         return "the due date was changed"
     if world.customer(invoice.customer_id) is not world.customer(permit.customer_id):
         return "it has another owner"
+    customer = world.customer(permit.customer_id)
+    covered = item.currency in covered_currencies(world, customer)
     denial = (
         money_obstacle(invoice, world.policy)
+        or (covered_by_credit(item.invoice_id) if covered else None)
         or hold_obstacle(invoice, permit.kind, world.now)
         or in_flight_obstacle(invoice, world.policy, world.now)
     )

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from eventsourcing.domain import Aggregate
 
+from ledger.domain.credits import CreditBook
 from ledger.domain.hold import Hold, HoldBook
 from ledger.domain.permit import FREED, Lane, Permit, State
 
@@ -46,6 +47,7 @@ class Customer(Aggregate):
         "absorbed": set[str],
         "apologies": dict[str, datetime],
         "formerly": dict[str, datetime],
+        "credit": CreditBook,
     }
     """What a snapshot of it holds."""
 
@@ -205,6 +207,23 @@ class Customer(Aggregate):
         def apply(self, aggregate: "Customer") -> None:
             aggregate.held_addresses.pop(self.fingerprint, None)
 
+    class CreditNoted(Event):
+        """The customer was given a credit beside any invoice, or it was taken back.
+
+        `customer_id` is the id under which it was told, `balance` the sum of that id in this
+        currency; minor units, negative for what was taken back.
+        """
+
+        TOPIC: ClassVar[str] = "ledger:Customer.CreditNoted"
+        customer_id: str
+        credit_id: str
+        amount: int
+        currency: str
+        balance: int
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.credit.note(self.customer_id, self.currency, self.balance)
+
     class MergedInto(Event):
         """This customer turned out to be another one, who takes everything over (D9)."""
 
@@ -230,6 +249,7 @@ class Customer(Aggregate):
         indefinite: bool
         absorbed: tuple[str, ...] = ()
         formerly: dict[str, datetime] = field(default_factory=dict)
+        credits: dict[str, dict[str, int]] = field(default_factory=dict)
 
         def apply(self, aggregate: "Customer") -> None:
             for permit in self.permits:
@@ -248,6 +268,7 @@ class Customer(Aggregate):
             aggregate.apologies.update(self.apologies)
             aggregate.absorbed |= {self.customer_id, *self.absorbed}
             aggregate.part(self.formerly)
+            aggregate.credit.add(self.credits)
 
     class Unmerged(Event):
         """This customer was not the one that they were merged into: they are their own again.
@@ -268,6 +289,7 @@ class Customer(Aggregate):
         held_until: datetime | None
         indefinite: bool
         formerly: dict[str, datetime]
+        credits: dict[str, dict[str, int]]
 
         def apply(self, aggregate: "Customer") -> None:
             aggregate.merged_into = aggregate.merged_at = None
@@ -280,6 +302,8 @@ class Customer(Aggregate):
             aggregate.held_addresses = dict(self.held_addresses)
             aggregate.apologies = dict(self.apologies)
             aggregate.part(self.formerly)
+            aggregate.credit = CreditBook()
+            aggregate.credit.add(self.credits)
             aggregate.overtake(_PARTED, ())
 
     class LetGo(Event):
@@ -299,6 +323,7 @@ class Customer(Aggregate):
                 aggregate.permits.pop(permit_id, None)
             aggregate.addresses = self.addresses
             aggregate.absorbed -= set(self.ids)
+            aggregate.credit.drop(self.ids)
             aggregate.part(dict.fromkeys(self.ids, self.timestamp))
             aggregate.overtake(_PARTED, ())
 
@@ -325,6 +350,7 @@ class Customer(Aggregate):
         self.apologies: dict[str, datetime] = {}
         self.formerly: dict[str, datetime] = {}
         """Until when (UTC) the customers of other ids were this one, before they were parted."""
+        self.credit = CreditBook()
 
     def lapsed(self, now: datetime) -> list[Permit]:
         """The live permits whose time is up."""

@@ -41,7 +41,10 @@ class MissingSubject:
 
 @dataclass(slots=True)
 class InvoiceStage:
-    """A reminder for a stage of an invoice; `wanted` None asks for the stage that is due."""
+    """A reminder for a stage of an invoice; `wanted` None asks for the stage that is due.
+
+    `covered`: the customer's credit covers all that they owe in the invoice's currency.
+    """
 
     invoice: Invoice
     kind: str
@@ -51,6 +54,7 @@ class InvoiceStage:
     expected_cycle: int | None = None
     expected_amount: int | None = None
     override: bool = False
+    covered: bool = False
     duplicate_code: str = "already_sent"
     _verdict: "Denial | Due | None" = None
     _held: "tuple[Holder | None] | None" = None
@@ -85,6 +89,7 @@ class InvoiceStage:
         return (
             self._expectations()
             or money_obstacle(self.invoice, self.policy)
+            or self._credit()
             or self._ladder()
             or hold_obstacle(self.invoice, self.kind, self.now)
             or in_flight_obstacle(self.invoice, self.policy, self.now)
@@ -119,6 +124,9 @@ class InvoiceStage:
         """The stage that a human wants to send once more, None where it is no repeat."""
         holder = self.holder() if self.override else None
         return self._asked() if holder is not None and holder.final else None
+
+    def _credit(self) -> Denial | None:
+        return covered_by_credit(self.invoice.invoice_id) if self.covered else None
 
     def _rejected(self) -> Denial | None:
         stage = self._asked() if self.invoice.rejections else None
@@ -301,6 +309,14 @@ class ApologyOf:
         ids = (self.customer_id, *self.also_known_as)
         rejections = max(self.incident.rejections.get(customer_id, 0) for customer_id in ids)
         return too_many_rejections(self.name, rejections, self.rejections_before_hold)
+
+
+def covered_by_credit(invoice_id: str) -> Denial:
+    """The no to a reminder where the customer has a credit for all that is open."""
+    return Denial(
+        "nothing_owed",
+        f"the customer's credit covers invoice {invoice_id} and all others of its currency",
+    )
 
 
 def hold_obstacle(invoice: Invoice, kind: str, now: datetime) -> Denial | None:

@@ -16,6 +16,7 @@ from ledger.application.commands import (
     ReportOutcome,
     RequestPermit,
 )
+from ledger.application.facts.customer_credit import CustomerCredited
 from ledger.application.facts.customer_hold import CustomerHeld
 from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.customer_unmerged import CustomerUnmerged
@@ -131,6 +132,13 @@ def paid(
 def credit(amount: int, invoice_id: str = "inv_1", id: str = "cre_1") -> Credited:
     """A credit; a negative one reverses a credit."""
     return Credited(invoice_id, id, amount)
+
+
+def customer_credit(
+    amount: int, customer: str = "cus_1", id: str = "cre_1", currency: str = "USD"
+) -> CustomerCredited:
+    """A credit beside any invoice; a negative one takes a credit back."""
+    return CustomerCredited(customer, id, amount, currency)
 
 
 def hold(reason: str = "dispute", invoice_id: str = "inv_1", until: str | None = None) -> Any:

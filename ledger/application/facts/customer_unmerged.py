@@ -116,6 +116,7 @@ def _part(world: World, outcome: Outcome, gone: Customer, chain: list[Customer])
         held_until=until,
         indefinite=indefinite,
         formerly=formerly | dict.fromkeys(others, world.now),
+        credits=one.credit.of(ids),
     )
     mine = {permit.permit_id for permit in own}
     for permit in one.permits.values():

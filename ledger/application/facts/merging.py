@@ -5,6 +5,7 @@ from typing import Any
 
 from ledger.application.effects import Outcome
 from ledger.application.world import World
+from ledger.domain.credits import CreditBook
 from ledger.domain.customer import Customer
 from ledger.domain.hold import HoldBook
 from ledger.domain.identity import aggregate_id
@@ -38,6 +39,7 @@ def merge(
         "indefinite": indefinite,
         "absorbed": tuple(sorted(gone.absorbed)),
         "formerly": dict(gone.formerly),
+        "credits": gone.credit.of(tuple(gone.credit.sums)),
     }
     if not again:
         outcome.change("customer", gone.customer_id, Customer.MergedInto, into=into_id)
@@ -72,4 +74,5 @@ def _copy_of(customer: Customer) -> Customer:
     after.apologies = dict(customer.apologies)
     after.absorbed = set(customer.absorbed)
     after.formerly = dict(customer.formerly)
+    after.credit = CreditBook(customer.credit.of(tuple(customer.credit.sums)))
     return after

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ledger.application.facts.customer_credit import CustomerCreditedType
 from ledger.application.facts.customer_hold import CustomerHeldType
 from ledger.application.facts.customer_observed import CustomerObservedType
 from ledger.application.facts.customer_unmerged import CustomerUnmergedType
@@ -27,6 +28,7 @@ _TYPES: tuple[FactType[Any], ...] = (
     InvoiceHeldType(),
     CustomerObservedType(),
     CustomerHeldType(),
+    CustomerCreditedType(),
     CustomersMergedType(),
     CustomerUnmergedType(),
     ThreadMessageType(),

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 from ledger.application.effects import Outcome
 from ledger.application.kinds.ask import begin_ask, missing_invoice
 from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request
+from ledger.application.statement import covered_currencies
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.customer import Customer
@@ -91,6 +92,7 @@ class Reminder(PermitSubject):
             if customer is not None:
                 customers[customer.customer_id] = customer
             expected = self.expected.get(invoice_id, Expected())
+            covered = invoice.snapshot.currency in covered_currencies(world, customer)
             subject = InvoiceStage(
                 invoice,
                 self.kind,
@@ -100,6 +102,7 @@ class Reminder(PermitSubject):
                 expected.cycle,
                 expected.amount_remaining,
                 request.override is not None,
+                covered,
             )
             judged.append(Judged(invoice_id, subject))
         if len(customers) > 1:

@@ -10,12 +10,16 @@ CREATE TABLE customers (
     breaker_cause text,
     held_indefinitely boolean NOT NULL,
     held_until timestamptz,
-    merged_into text
+    merged_into text,
+    credits jsonb NOT NULL
 );
 COMMENT ON COLUMN customers.addresses IS 'Fingerprints of the addresses, the first preferred (design D18).';
 COMMENT ON COLUMN customers.held_addresses IS 'Fingerprints of addresses on hold, and why.';
 COMMENT ON COLUMN customers.held_until IS 'Until when reminders are held back; held_indefinitely: without end.';
 COMMENT ON COLUMN customers.merged_into IS 'The customer that this one turned out to be.';
+COMMENT ON COLUMN customers.credits IS
+    'Credit beside any invoice in minor units, by the id under which it was told, then by currency.';
+CREATE INDEX customers_with_credit ON customers (customer_id) WHERE credits <> '{}';
 CREATE INDEX customers_with_open_breaker ON customers (customer_id)
     WHERE breaker_scope IS NOT NULL AND merged_into IS NULL;
 
@@ -66,6 +70,11 @@ CREATE FUNCTION counts_at(m mails, instant timestamptz) RETURNS timestamptz
             ELSE counts_at(m) END
     $$;
 
+-- What a customer has in a currency, over all their ids: CreditBook.available in SQL.
+CREATE FUNCTION available_credit(credits jsonb, currency text) RETURNS numeric
+    LANGUAGE sql IMMUTABLE
+    AS $$ SELECT greatest(0, sum((c.value ->> currency)::numeric)) FROM jsonb_each(credits) c $$;
+
 -- A customer after some of their events, oldest first; null for one whose beginning was left out.
 CREATE FUNCTION fold_customer(c customers, id uuid, entries log_entry[]) RETURNS customers
     LANGUAGE plpgsql STABLE
@@ -84,6 +93,7 @@ BEGIN
                 c.addresses := '{}';
                 c.held_addresses := '{}';
                 c.held_indefinitely := false;
+                c.credits := '{}';
             WHEN 'ledger:Customer.AddressesObserved' THEN
                 c.addresses := ARRAY(SELECT jsonb_array_elements_text(s -> 'fingerprints'));
             WHEN 'ledger:Customer.BreakerOpened' THEN
@@ -120,6 +130,7 @@ BEGIN
                         WITH ORDINALITY a(value, place)
                     WHERE a.value <> ALL (c.addresses) ORDER BY a.place);
                 c.held_addresses := c.held_addresses || (s -> 'held_addresses');
+                c.credits := c.credits || coalesce(s -> 'credits', '{}');
             WHEN 'ledger:Customer.Unmerged' THEN
                 c.merged_into := NULL;
                 c.held_until := s ->> 'held_until';
@@ -129,7 +140,14 @@ BEGIN
                 c.breaker_opened_at := theirs ->> 'opened_at';
                 c.breaker_cause := theirs ->> 'cause';
                 c.held_addresses := s -> 'held_addresses';
+                c.credits := s -> 'credits';
+            WHEN 'ledger:Customer.CreditNoted' THEN
+                c.credits := c.credits || jsonb_build_object(
+                    s ->> 'customer_id',
+                    coalesce(c.credits -> (s ->> 'customer_id'), '{}')
+                        || jsonb_build_object(s ->> 'currency', s -> 'balance'));
             WHEN 'ledger:Customer.LetGo' THEN
+                c.credits := c.credits - ARRAY(SELECT jsonb_array_elements_text(s -> 'ids'));
                 c.addresses := ARRAY(SELECT jsonb_array_elements_text(s -> 'addresses'));
             WHEN 'ledger:Customer.Erased' THEN
                 c.addresses := '{}';

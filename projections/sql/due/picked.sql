@@ -9,11 +9,25 @@ FROM (
         AND (i.due_at, i.debtor_id) > (%(after_at)s::timestamptz, %(after_id)s)
         AND CASE WHEN %(stage)s::text IS NULL THEN due_stage(i, p, %(now)s) IS NOT NULL
             ELSE due_stage(i, p, %(now)s) = %(stage)s END
+        AND (
+            -- The customer's credit covers all that is open in the currency.
+            SELECT available_credit(r.credits, i.currency) >= (
+                SELECT sum(o.balance) FROM invoices o
+                WHERE o.debtor_id = i.debtor_id AND o.currency = i.currency)
+            FROM customers r
+            WHERE r.customer_id = i.debtor_id AND r.credits <> '{}') IS NOT TRUE
         AND i.due_at = (
             SELECT j.due_at FROM invoices j
             WHERE j.debtor_id = i.debtor_id AND j.due_at <= %(now)s
                 AND CASE WHEN %(stage)s::text IS NULL THEN due_stage(j, p, %(now)s) IS NOT NULL
                     ELSE due_stage(j, p, %(now)s) = %(stage)s END
+                AND (
+                    -- The customer's credit covers all that is open in the currency.
+                    SELECT available_credit(r.credits, j.currency) >= (
+                        SELECT sum(o.balance) FROM invoices o
+                        WHERE o.debtor_id = j.debtor_id AND o.currency = j.currency)
+                    FROM customers r
+                    WHERE r.customer_id = j.debtor_id AND r.credits <> '{}') IS NOT TRUE
             ORDER BY j.due_at LIMIT 1
         )
     ORDER BY i.due_at, i.debtor_id

@@ -11,7 +11,7 @@ CREATE TABLE customers (
     held_indefinitely boolean NOT NULL,
     held_until timestamptz,
     merged_into text,
-    credits jsonb NOT NULL
+    credits jsonb NOT NULL DEFAULT '{}'
 );
 COMMENT ON COLUMN customers.addresses IS 'Fingerprints of the addresses, the first preferred (design D18).';
 COMMENT ON COLUMN customers.held_addresses IS 'Fingerprints of addresses on hold, and why.';

@@ -74,8 +74,8 @@ def test_a_correction_frees_the_send_key_of_each_kind(request_: Any) -> None:
 
 
 def code_of(request_: Any) -> str:
-    codes = {"intent": "duplicate_intent", "follow_up": "duplicate_intent"}
-    return codes.get(request_.__name__, "already_replied" if request_ is reply else "already_sent")
+    codes = {"intent": "duplicate_intent", "reply": "already_replied"}
+    return codes.get(request_.__name__, "already_sent")
 
 
 def test_a_correction_gives_the_place_in_the_window_back() -> None:

@@ -1,6 +1,6 @@
 -- Up to `limit` customers with something newly due, those who wait longest first, with who cannot be
 -- mailed now; each stands where the first of their listed invoices does.
-SELECT page.due_at, page.debtor_id, c.addresses[1] AS fingerprint, w.code, w.available_at
+SELECT page.due_at, page.debtor_id, c.addresses[1] AS fingerprint, w.code, w.available_at, c.credits
 FROM (
     SELECT DISTINCT ON (i.due_at, i.debtor_id) i.due_at, i.debtor_id
     FROM invoices i CROSS JOIN policy p
@@ -9,13 +9,6 @@ FROM (
         AND (i.due_at, i.debtor_id) > (%(after_at)s::timestamptz, %(after_id)s)
         AND CASE WHEN %(stage)s::text IS NULL THEN due_stage(i, p, %(now)s) IS NOT NULL
             ELSE due_stage(i, p, %(now)s) = %(stage)s END
-        AND (
-            -- The customer's credit covers all that is open in the currency.
-            SELECT available_credit(r.credits, i.currency) >= (
-                SELECT sum(o.balance) FROM invoices o
-                WHERE o.debtor_id = i.debtor_id AND o.currency = i.currency)
-            FROM customers r
-            WHERE r.customer_id = i.debtor_id AND r.credits <> '{}') IS NOT TRUE
         AND i.due_at = (
             SELECT j.due_at FROM invoices j
             WHERE j.debtor_id = i.debtor_id AND j.due_at <= %(now)s

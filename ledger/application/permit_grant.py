@@ -5,6 +5,7 @@ from typing import Any
 from ledger.application.commands import RequestPermit
 from ledger.application.effects import NameClaim, Outcome
 from ledger.application.kinds.kind import Ask, Granted, Judged
+from ledger.application.sent_proofs import note_also_sent
 from ledger.application.world import World
 from ledger.domain import sendkey, windows
 from ledger.domain.customer import Customer
@@ -42,6 +43,8 @@ def grant(
         keys = (*keys, sendkey.override_key(action))
     provider_key = sendkey.provider_idempotency_key(keys, ask.rejections)
     outcome.body = _body(world, ask, permit, withheld, provider_key)
+    holders = [holder for j in passed if (holder := j.judged.holder()) is not None]
+    note_also_sent(world, outcome, (holder.permit_id for holder in holders), permit.permit_id)
     command.subject.record(world, outcome, Granted(permit, ask, passed, repeated))
     outcome.change("customer", permit.customer_id, Customer.MailPermitted, permit=permit)
     return outcome

@@ -1,19 +1,13 @@
 """A named human corrects a `sent` that was false: the mail never went out (design D6, D22)."""
 
 from ledger.application.commands import Correction, ReportOutcome
-from ledger.application.effects import NameClaim, Outcome, denied
+from ledger.application.effects import Outcome, denied
 from ledger.application.permit_settlement import settle
+from ledger.application.sent_proofs import proof_of
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.permit import Permit, State
 from ledger.domain.reasons import Denial
-
-_PROVED = "proved_sent"
-
-
-def note_proof(outcome: Outcome, permit: Permit, event: str) -> None:
-    """Remember that a delivery event spoke of the permit's mail; the first one is enough."""
-    outcome.names.append(NameClaim(_PROVED, permit.permit_id, event))
 
 
 def correct_sent(
@@ -23,13 +17,14 @@ def correct_sent(
 
     That frees the send key, the superseded stages, the slots, and the place in the windows. It
     revives nothing else: what was revoked for this mail stays revoked, an open breaker stays open.
-    A mail that a delivery event speaks of did go out: it stays `sent` (already_settled).
+    A mail that a delivery event speaks of did go out, and so did one that was repeated: it stays
+    `sent` (already_settled).
     """
-    proof = _proof(world, permit)
+    proof = proof_of(world, permit)
     if proof is not None:
         denial = Denial(
             "already_settled",
-            f"permit {permit.permit_id} is sent: the provider reported its mail as {proof}",
+            f"permit {permit.permit_id} is sent: {proof}",
             permit_id=permit.permit_id,
         )
         return denied(denial, customer_id=permit.customer_id), permit
@@ -45,13 +40,3 @@ def correct_sent(
         reason=correction.reason,
     )
     return outcome, settle(world, outcome, permit, State.REJECTED, command.reason)
-
-
-def _proof(world: World, permit: Permit) -> str | None:
-    """The delivery event that proves the mail went out; a stage on record may know of a bounce."""
-    for item in permit.items:
-        invoice = world.invoice(item.invoice_id)
-        held = invoice.stages.get((item.cycle, item.stage)) if invoice else None
-        if held is not None and held.permit_id == permit.permit_id and held.state == "bounced":
-            return "bounced"
-    return world.name(_PROVED, permit.permit_id)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from ledger.application.effects import Alert, NameClaim, Outcome
 from ledger.application.permit_settlement import settle
-from ledger.application.sent_correction import note_proof
+from ledger.application.sent_proofs import note_proof
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.invoice import Invoice

@@ -19,6 +19,7 @@ from tests.support.build import (
     message,
     minutes,
     notification,
+    observed_send,
     payment_failed,
     redeem,
     reminder,
@@ -157,3 +158,42 @@ def test_a_reminder_is_repeated_as_often_as_a_human_says_so() -> None:
     assert scenario.permit("$2").state is State.REJECTED
     scenario.when(reminder(stage="day-3")).then(status=409, code="already_sent")
     scenario.when(reminder(stage="day-3", by=OPERATOR, override="op-1")).granted_now()
+
+
+@pytest.mark.parametrize("request_", [notification, digest, intent, reply, payment_failed])
+def test_a_mail_that_was_repeated_is_corrected_only_after_its_repeats(request_: Any) -> None:
+    scenario = given(at("2026-12-01"), invoice(), message(), request_(), report())
+    for action in ("op-1", "op-2"):
+        scenario.when(days(1), request_(by=OPERATOR, override=action), report(by=OPERATOR))
+    scenario.when(corrected("$1")).then(status=409, code="already_settled", events=[])
+    assert scenario.body["detail"].endswith(f"may have, as {scenario.granted[1]}")
+    scenario.when(corrected("$2"))
+    scenario.when(corrected("$1")).then(status=409, code="already_settled", events=[])
+    scenario.when(corrected("$3"), corrected("$1")).then(status=200)
+    scenario.when(days(1), request_()).granted_now()
+
+
+def test_a_stage_that_was_repeated_stays_used_up() -> None:
+    scenario = given(at("2026-12-01"), invoice(), at("2026-12-04T08:00Z"), reminder(), report())
+    scenario.when(minutes(5), reminder(stage="day-3", by=OPERATOR, override="op-1"))
+    scenario.when(corrected("$1")).then(status=409, code="already_settled", events=[])
+    scenario.when(report("rejected", by=OPERATOR), corrected("$1")).then(status=200)
+
+
+def test_a_mail_that_went_out_under_two_permits_stays_sent() -> None:
+    scenario = given(at("2026-12-01"), invoice(), at("2026-12-04T08:00Z"), reminder())
+    scenario.when(minutes(11), reminder(), report(), report(permit="$1"))
+    assert [scenario.permit(f"${n}").state for n in (1, 2)] == ["sent", "sent"]
+    scenario.when(corrected("$2")).then(status=409, code="already_settled", events=[])
+    scenario.when(corrected("$1"), corrected("$2")).then(status=200)
+    scenario.when(reminder()).granted_now()
+
+
+@pytest.mark.parametrize("past_the_ledger", [True, False])
+def test_a_mail_that_went_out_past_the_ledger_too_stays_sent(past_the_ledger: bool) -> None:
+    scenario = given(at("2026-12-01"), invoice(), at("2026-12-04T08:00Z"), reminder(), report())
+    if past_the_ledger:
+        scenario.when(observed_send("2026-12-04T07:00Z", "cus_1", "inv_1", "day-3"))
+    status = 409 if past_the_ledger else 200
+    code = "already_settled" if past_the_ledger else None
+    scenario.when(corrected()).then(status=status, code=code)

@@ -82,11 +82,11 @@ def test_wrong_sent(service: Service, name: str) -> None:
     assert "delivered" in answer.no(409, "already_settled")["detail"]
     assert _state(service, second["permit_id"]) == "sent"
 
-    events = [{"event": "delivered", "provider_message_id": f"{name}-2", "provider": "resend"}]
+    late = {"event": "delivered", "provider_message_id": f"{name}-2", "provider": "resend"}
     third = _note(service, f"{name}-n", "1").ok(201)["permit_id"]
     service.report(third, "sent", provider_message_id=f"{name}-2").ok()
     human.report(third, "rejected", correction=_SAID).ok()
-    service.fact("delivery", events[0])
+    service.fact("delivery", late)
     assert _state(service, third) == "sent"
     assert len(service.alerts("sent_after_expiry", f"{name}-n")) == 1
     _note(service, f"{name}-n", "1").no(409, "already_sent")
@@ -110,6 +110,12 @@ def test_wrong_sent_more_than_one_override(service: Service, name: str) -> None:
     _later(service, _DAY)
     again = _note(service, customer, "1").no(409, "already_sent")
     assert again["original"]["permit_id"] == first
+    answer = service.report(first, "rejected", correction=_SAID).no(409, "already_settled")
+    assert repeats[0] in answer["detail"]
+    for permit in repeats:
+        service.report(permit, "rejected", correction=_SAID).ok()
+    service.report(first, "rejected", correction=_SAID).ok()
+    _note(service, customer, "1").ok(201)
 
 
 def test_unmerge(service: Service, name: str) -> None:

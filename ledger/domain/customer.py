@@ -8,11 +8,11 @@ from eventsourcing.domain import Aggregate
 
 from ledger.domain.credits import CreditBook
 from ledger.domain.hold import Hold, HoldBook
+from ledger.domain.merged_selves import absorb, leave, let_go
 from ledger.domain.permit import FREED, Lane, Permit, State
 
 REMEMBERED = timedelta(hours=24)
 """How long a settled permit is kept in memory: as long as it can count in a window."""
-_PARTED = "two customers who had been merged were parted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,23 +252,7 @@ class Customer(Aggregate):
         credits: dict[str, dict[str, int]] = field(default_factory=dict)
 
         def apply(self, aggregate: "Customer") -> None:
-            for permit in self.permits:
-                moved = replace(permit, customer_id=aggregate.customer_id)
-                aggregate.remember(moved, self.timestamp)
-            for hold in self.holds:
-                if aggregate.holds.newer(hold):
-                    aggregate.holds.note(hold)
-            if self.breaker is not None:
-                mine = aggregate.breaker
-                if mine is None or (mine.scope != "all" and self.breaker.scope == "all"):
-                    aggregate.breaker = self.breaker
-            known = aggregate.addresses
-            aggregate.addresses = known + tuple(a for a in self.addresses if a not in known)
-            aggregate.held_addresses.update(self.held_addresses)
-            aggregate.apologies.update(self.apologies)
-            aggregate.absorbed |= {self.customer_id, *self.absorbed}
-            aggregate.part(self.formerly)
-            aggregate.credit.add(self.credits)
+            absorb(aggregate, self)
 
     class Unmerged(Event):
         """This customer was not the one that they were merged into: they are their own again.
@@ -292,19 +276,7 @@ class Customer(Aggregate):
         credits: dict[str, dict[str, int]]
 
         def apply(self, aggregate: "Customer") -> None:
-            aggregate.merged_into = aggregate.merged_at = None
-            aggregate.absorbed = set(self.ids) - {aggregate.customer_id}
-            aggregate.permits = {permit.permit_id: permit for permit in self.permits}
-            aggregate.holds = HoldBook()
-            for hold in self.holds:
-                aggregate.holds.note(hold)
-            aggregate.breaker = self.breaker
-            aggregate.held_addresses = dict(self.held_addresses)
-            aggregate.apologies = dict(self.apologies)
-            aggregate.part(self.formerly)
-            aggregate.credit = CreditBook()
-            aggregate.credit.add(self.credits)
-            aggregate.overtake(_PARTED, ())
+            leave(aggregate, self)
 
     class LetGo(Event):
         """A customer who had been merged into this one is their own again.
@@ -319,13 +291,7 @@ class Customer(Aggregate):
         addresses: tuple[str, ...]
 
         def apply(self, aggregate: "Customer") -> None:
-            for permit_id in self.permits:
-                aggregate.permits.pop(permit_id, None)
-            aggregate.addresses = self.addresses
-            aggregate.absorbed -= set(self.ids)
-            aggregate.credit.drop(self.ids)
-            aggregate.part(dict.fromkeys(self.ids, self.timestamp))
-            aggregate.overtake(_PARTED, ())
+            let_go(aggregate, self)
 
     class Erased(Event):
         """The addresses were removed from the ledger; windows and counts stay (design D18)."""
@@ -375,14 +341,6 @@ class Customer(Aggregate):
         for permit in list(self.permits.values()):
             if permit.live and permit.overtaken is None and (not kinds or permit.kind in kinds):
                 self.permits[permit.permit_id] = replace(permit, overtaken=why)
-
-    def part(self, formerly: dict[str, datetime]) -> None:
-        """Remember until when others were this customer; for events only."""
-        for customer_id, at in formerly.items():
-            known = self.formerly.get(customer_id, at)
-            self.formerly[customer_id] = max(known, at)
-        for customer_id in (self.customer_id, *self.absorbed):
-            self.formerly.pop(customer_id, None)
 
     @staticmethod
     def _forgettable(permit: Permit, at: datetime) -> bool:

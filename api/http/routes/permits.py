@@ -9,10 +9,10 @@ from fastapi.responses import Response
 
 from api.contract.fields import Id
 from api.contract.lists import PermitList
+from api.contract.outcomes import OutcomeRequest
 from api.contract.permits import (
     BatchAnswer,
     BatchRequest,
-    OutcomeRequest,
     Permit,
     PermitRequest,
     RedeemRequest,

@@ -10,9 +10,9 @@ from projections.statements import statement
 
 CUSTOMERS = ReadModel(
     name="customers",
-    version=2,
-    tables=("customers", "mails", "merged"),
-    steps=("merges", "parted", "owners", "fold", "grants", "outcomes"),
+    version=4,
+    tables=("customers", "held_addresses", "mails", "merged"),
+    steps=("merges", "parted", "owners", "fold", "addresses", "grants", "outcomes"),
 )
 
 

@@ -23,7 +23,7 @@ def stage_settings(policy: Policy) -> dict[str, Any]:
 
 INVOICES = ReadModel(
     name="invoices",
-    version=2,
+    version=4,
     tables=("invoices", "merged", "policy"),
     steps=("merges", "parted", "owners", "fold", "probes"),
     settings=stage_settings,

@@ -41,12 +41,21 @@ async def claim_permits(
     granted = [answer for answer in answers if answer.status == 201]
     withheld = [_withheld(answer) for answer in answers if 400 <= answer.status < 500]
     if not granted and any(answer.status >= 500 for answer in answers):
-        raise ProblemError("unavailable", "the store does not answer; nothing was granted")
+        raise _nothing_granted(answers)
     if idempotency is not None:
         ids = [answer.permit_id for answer in granted]
         await parts.engine.submit(BindAnswer(idempotency, 200, to_json(ids), caller))
     position = max((a.position for a in answers), default=0) or parts.engine.position
     return _claimed([answer.body for answer in granted], withheld, position)
+
+
+def _nothing_granted(answers: list[Answer]) -> ProblemError:
+    """What to tell a claim whose every request failed, or was denied."""
+    for answer in answers:
+        problem = orjson.loads(answer.body or b"{}") if answer.status == 503 else {}
+        if problem.get("code") == "clock_suspect":
+            return ProblemError("clock_suspect", problem["detail"])
+    return ProblemError("unavailable", "the store does not answer; nothing was granted")
 
 
 @dataclass(slots=True)

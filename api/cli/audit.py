@@ -1,21 +1,16 @@
 """The commands `audit` and `erase`: verify the log, sign its head, erase addresses."""
 
-import asyncio
-import getpass
 import json
 from pathlib import Path
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
+from api.cli.one_command import run_command, user_name
 from api.cli.session import clear_errors, console, counted, opened_store
 from api.settings.environment import Settings, load_settings
-from ledger.application.answers import Answer
 from ledger.application.caller import SYSTEM
 from ledger.application.commands import Erase
-from ledger.application.engine import Engine
-from ledger.application.world import Identity
-from ledger.store.log.writer import PostgresWriter
 from ledger.store.looking_back.audit import Checkpoint, Verification, verify
 from ledger.store.looking_back.checkpoints import (
     BadCheckpoint,
@@ -27,7 +22,6 @@ from ledger.store.looking_back.checkpoints import (
     signing_key,
 )
 from ledger.store.statements import statement
-from ledger.store.witness.witness_file import Witness
 
 _File = click.Path(dir_okay=False, path_type=Path)
 _KEY_FILE = "checkpoint-key.pem"
@@ -115,33 +109,8 @@ def audit_roles(app: str, owner: str) -> None:
 @clear_errors
 def erase_command(customer: str, by: str | None) -> None:
     """Remove a customer's addresses, and those of the ids merged into it; the log stays."""
-    settings = load_settings()
-    with opened_store(settings) as conninfo:
-        answer = asyncio.run(_erase(settings, conninfo, customer, by or _user_name()))
-    if answer.status >= 400:
-        raise click.ClickException(str(json.loads(answer.body)["detail"]))
+    run_command(Erase(customer, by or user_name(), SYSTEM))
     click.echo(f"the addresses of {customer} are erased; log, hashes and counts are untouched")
-
-
-def _user_name() -> str:
-    """The name of the user who runs the command; in a container it may have none."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "the command line"
-
-
-async def _erase(settings: Settings, conninfo: str, customer: str, by: str) -> Answer:
-    """Run the command through an engine, which shares the writer lock with the service."""
-    writer = PostgresWriter(conninfo, witness=Witness(settings.witness_path))
-    identity = Identity(settings.secret, settings.policy.message_id_domain)
-    engine = Engine(writer, settings.policy, identity)
-    await engine.start()
-    try:
-        return await engine.submit(Erase(customer, by, SYSTEM))
-    finally:
-        await engine.stop()
-        await writer.close()
 
 
 def _trusted(settings: Settings, key_file: Path | None) -> str:

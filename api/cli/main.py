@@ -10,6 +10,7 @@ from psycopg import AsyncConnection
 from rich.progress import Progress
 
 from api.cli.audit import audit_group, erase_command
+from api.cli.clock import clock_group
 from api.cli.explain import explain_command
 from api.cli.keys import keys_group
 from api.cli.sends import sends_group
@@ -48,6 +49,7 @@ main.add_command(sends_group)
 main.add_command(webhooks_group)
 main.add_command(audit_group)
 main.add_command(erase_command)
+main.add_command(clock_group)
 main.add_command(explain_command)
 
 

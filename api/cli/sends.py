@@ -73,11 +73,12 @@ def _column_options(command: Any) -> Any:
 @click.option("--errors", type=click.Path(dir_okay=False), help="Write every bad row's line here.")
 @clear_errors
 def sends_import(file: str, **options: Any) -> None:
-    """Take a sent log in: a provider's export, a mail server's log, an mbox, or any CSV or JSON.
+    """Import a sent log.
 
-    Its mails use up stages, intents and windows, and count as mails received. Rows that were taken
-    in before are known by their id and change nothing. Exit code 3: rows were skipped; 4: times are
-    not certain, and nothing was taken.
+    FILE is a provider's export, a mail server's log, an mbox, or any CSV or JSON. Its mails use up
+    stages, intents and windows, and count as mails received. Rows that were imported before are
+    known by their id and change nothing. Exit code 3: rows were skipped; 4: times are not certain,
+    and nothing was imported.
     """
     columns = Columns(
         **{name.replace("-", "_"): options[name.replace("-", "_")] for name, _ in _COLUMN_OPTIONS}

@@ -20,6 +20,7 @@ from ledger.application.ports import StoreUnavailable
 from ledger.domain.policy import PolicyError
 from ledger.store.embedded.server import EmbeddedPostgres, EmbeddedPostgresError
 from ledger.store.migrate import MigrationError, check_migrated
+from ledger.store.session_limits import session_options
 from ledger.store.setup import RealHistory, WrongSecret
 from ledger.store.witness.witness_file import WitnessError
 
@@ -91,7 +92,7 @@ def with_connection(work: Callable[[AsyncConnection[Any]], Any]) -> Any:
 
     async def run(conninfo: str) -> Any:
         connection = await AsyncConnection.connect(
-            conninfo, autocommit=True, options="-c timezone=UTC"
+            conninfo, autocommit=True, options=session_options(statement_timeout="0")
         )
         async with connection:
             return await work(connection)

@@ -26,21 +26,28 @@ InvoiceStatus = Literal["draft", "open", "paid", "void", "uncollectible"]
 
 
 class InvoiceSnapshot(Body):
-    """An invoice's state in the billing system. A missing field is unchanged; null clears it."""
+    """An invoice's state in the billing system. A missing field is unchanged; null clears it.
+
+    An `amount_remaining` below zero says that too much was paid. `precision` is `second` where
+    the source counts whole seconds, so that all that happened in the second of `observed_at` is in
+    the snapshot. `payment_in_flight` false says that no payment is on its way any more.
+    """
 
     LEFT_OUT_IS_NULL: ClassVar[bool] = False
 
     customer_id: CustomerId | None = None
     email: Email | None = None
     currency: Currency
-    total: Amount
-    amount_remaining: Amount
+    total: SignedAmount
+    amount_remaining: SignedAmount
     status: InvoiceStatus
     issued_on: Day | None = None
     due_on: Day | None = None
     time_zone: TimeZone | None = None
     observed_at: Instant | None = None
     version: Whole | Annotated[int, Field(ge=0, le=2**53)] | None = None
+    precision: Literal["instant", "second"] = "instant"
+    payment_in_flight: Literal[False] | None = None
     metadata: Metadata | None = None
 
     @model_validator(mode="after")
@@ -57,12 +64,12 @@ class InvoiceObservedData(InvoiceSnapshot):
 
 
 class PaymentData(Body):
-    """`invoice.payment`: amount in minor units."""
+    """`invoice.payment`: amount in minor units; `canceled` and `expired` are ways to fail."""
 
     invoice_id: Id
     payment_id: Id
     amount: Amount
-    state: Literal["pending", "succeeded", "failed", "reversed"]
+    state: Literal["pending", "succeeded", "failed", "canceled", "expired", "reversed"]
     metadata: Metadata | None = None
 
 
@@ -81,6 +88,7 @@ class PaymentFailedData(Body):
     invoice_id: Id
     event_id: Id
     attempt_id: Id | None = None
+    subscription_id: Id | None = None
     metadata: Metadata | None = None
 
 
@@ -101,8 +109,22 @@ class InvoiceHoldData(Body):
     metadata: Metadata | None = None
 
 
+class SubscriptionData(Body):
+    """`subscription.ended` and `subscription.resumed`; `at` left out is the fact's own time.
+
+    `invoice_ids` are invoices of the subscription, as far as they are known.
+    """
+
+    subscription_id: Id
+    customer_id: CustomerId
+    invoice_ids: Annotated[list[Id], Field(max_length=100)] | None = None
+    at: Instant | None = None
+    reason: Reason | None = None
+    metadata: Metadata | None = None
+
+
 class CustomerObservedData(Body):
-    """`customer.observed`: the customer's addresses, the preferred one first."""
+    """`customer.observed`: the addresses that hold now, the first preferred; others are removed."""
 
     customer_id: CustomerId
     emails: Annotated[list[Email], Field(max_length=50)]
@@ -129,6 +151,16 @@ class CustomerCreditData(Body):
     metadata: Metadata | None = None
 
 
+class AddressHoldData(Body):
+    """`address.hold` and `address.unhold`: of the address, whoever has it; null kinds: all."""
+
+    address: Email
+    reason: Reason
+    kinds: Annotated[list[Kind], Field(max_length=8)] | None = None
+    until: Instant | None = None
+    metadata: Metadata | None = None
+
+
 class MergedData(Body):
     """`customer.merged`."""
 
@@ -148,11 +180,34 @@ class UnmergedData(Body):
 _HeaderText = Annotated[str, StringConstraints(max_length=2000)]
 
 
+class ThreadHoldData(Body):
+    """`thread.hold` and `thread.unhold`; without kinds for all of them."""
+
+    thread_id: Id
+    reason: Reason
+    until: Instant | None = None
+    kinds: Annotated[list[Kind], Field(max_length=8)] | None = None
+    metadata: Metadata | None = None
+
+
+class MailReportData(Body):
+    """What the report of a mail system tells (RFC 3464, RFC 8098), where its parts are known.
+
+    `about` is the Message-ID of the mail that the report is about.
+    """
+
+    type: Literal["delivery-status", "disposition-notification"]
+    action: Literal["failed", "delayed", "delivered", "relayed", "expanded"] | None = None
+    about: MessageId | None = None
+
+
 class ThreadMessageData(Body):
     """`thread.message`; headers and return path show whether a machine or a person wrote it.
 
-    `customer_id` names the owner of the correspondent's address: of `from` in an inbound message,
-    of `to` in an outbound one.
+    A reply is addressed to `reply_to` (default: the header `Reply-To`), else to `from`.
+    `customer_id` names the owner of the correspondent's address: of the reply address in an inbound
+    message, of `to` in an outbound one. An outbound message without a permit answers the messages
+    that it references.
     """
 
     thread_id: Id
@@ -160,11 +215,13 @@ class ThreadMessageData(Body):
     direction: Literal["inbound", "outbound"]
     from_: Annotated[Email | None, Field(alias="from")] = None
     to: Email | None = None
+    reply_to: Email | None = None
     customer_id: CustomerId | None = None
     at: Instant | None = None
     references: Annotated[list[MessageId], Field(max_length=100)] | None = None
     headers: Annotated[dict[_HeaderText, _HeaderText], Field(max_length=100)] | None = None
     return_path: Annotated[str, StringConstraints(max_length=320)] | None = None
+    report: MailReportData | None = None
     metadata: Metadata | None = None
 
 
@@ -172,6 +229,7 @@ class SendObservedData(Body):
     """`send.observed`: a mail that was sent without a permit.
 
     For an invoice without a stage, the highest stage reached at the time of the mail is used up.
+    A mail with `in_reply_to` answers that message and counts as a reply.
     """
 
     customer_id: CustomerId
@@ -180,24 +238,31 @@ class SendObservedData(Body):
     stage: Id | None = None
     thread_id: Id | None = None
     intent: Id | None = None
+    in_reply_to: MessageId | None = None
     metadata: Metadata | None = None
 
     @model_validator(mode="after")
     def _pairs(self) -> "SendObservedData":
         if self.invoice_id is None and self.stage is not None:
             raise ValueError("a stage needs its invoice_id")
-        if (self.thread_id is None) != (self.intent is None):
-            raise ValueError("thread_id and intent go together")
+        if self.thread_id is None and self.intent is not None:
+            raise ValueError("an intent needs its thread_id")
+        if self.thread_id is not None and self.intent is None and self.in_reply_to is None:
+            raise ValueError("a thread_id goes with an intent or in_reply_to")
         return self
 
 
 class DeliveryData(Body):
-    """`delivery`: a provider's report on a mail."""
+    """`delivery`: a provider's report on a mail.
+
+    It applies to the `recipient` that it names, else to the address that the permit was granted to.
+    """
 
     provider: Id
     event: Literal["delivered", "bounced", "complained"]
     provider_message_id: Id | None = None
     message_id: MessageId | None = None
+    recipient: Email | None = None
     metadata: Metadata | None = None
 
     @model_validator(mode="after")
@@ -221,6 +286,12 @@ FACT_DATA: dict[str, type[Body]] = {
     "customer.credit": CustomerCreditData,
     "customer.merged": MergedData,
     "customer.unmerged": UnmergedData,
+    "subscription.ended": SubscriptionData,
+    "subscription.resumed": SubscriptionData,
+    "address.hold": AddressHoldData,
+    "address.unhold": AddressHoldData,
+    "thread.hold": ThreadHoldData,
+    "thread.unhold": ThreadHoldData,
     "thread.message": ThreadMessageData,
     "send.observed": SendObservedData,
     "delivery": DeliveryData,

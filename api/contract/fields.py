@@ -102,8 +102,12 @@ Id = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=_PRI
 """An outside id: 1 to 255 characters, none of them a control character."""
 CustomerId = Annotated[Id, AfterValidator(_not_reserved)]
 """A customer's id: not one of the synthetic customers of guard checks (design D13)."""
-MessageId = Annotated[Id, AfterValidator(message_name)]
-"""The Message-ID of a mail, with or without its angle brackets (RFC 5322)."""
+MessageId = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=2000, pattern=_PRINTABLE),
+    AfterValidator(message_name),
+]
+"""The Message-ID of a mail, with or without its angle brackets (RFC 5322); a long one by digest."""
 Text = Annotated[
     str,
     StringConstraints(min_length=1, max_length=2000, pattern=_PRINTABLE),

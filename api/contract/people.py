@@ -5,7 +5,18 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from api.contract.facts import HoldState
-from api.contract.fields import Body, CustomerId, Day, Id, Instant, Metadata, Name, Scope, Text
+from api.contract.fields import (
+    Body,
+    CustomerId,
+    Day,
+    Email,
+    Id,
+    Instant,
+    Metadata,
+    Name,
+    Scope,
+    Text,
+)
 
 
 class BreakerReset(Body):
@@ -17,7 +28,13 @@ class BreakerReset(Body):
 
 
 class ReleaseRequest(BreakerReset):
-    """Why the addresses may be mailed again, and who decided it."""
+    """Why the addresses may be mailed again, and who decided it.
+
+    `address` names a single address, such as that of a copy; without it all addresses of the
+    customer are released.
+    """
+
+    address: Email | None = None
 
 
 class BreakersReset(BreakerReset):
@@ -67,6 +84,17 @@ class OpenInvoice(Body):
     cycle: int
 
 
+class AddressHoldState(HoldState):
+    """A hold of one of the customer's addresses that binds now, for all kinds of mail or some.
+
+    `address` is null where it was erased. `since` is when the hold was reported.
+    """
+
+    address: str | None
+    kinds: list[str]
+    since: Instant | None
+
+
 class CustomerState(Body):
     """The state of a customer in the ledger; `owed` is less their `credit`."""
 
@@ -79,6 +107,7 @@ class CustomerState(Body):
     open_invoices: list[OpenInvoice]
     on_hold: HoldState | None
     addresses_on_hold: int
+    address_holds: list[AddressHoldState]
     merged: list[str]
     version: int
     position: str
@@ -114,6 +143,14 @@ class ResumeRequest(Body):
     reason: Text
     guard_check_id: Id | None = None
     by: Name | None = None
+    metadata: Metadata | None = None
+
+
+class ClockAccept(Body):
+    """Who says that the database's clock is right, and why."""
+
+    reason: Text
+    by: Name
     metadata: Metadata | None = None
 
 

@@ -99,6 +99,7 @@ class PaymentFailedRequest(_AboutInvoices):
     invoice_id: Id
     event_id: Id
     attempt_id: Id | None = None
+    subscription_id: Id | None = None
 
     @model_validator(mode="after")
     def _own_facts(self) -> "PaymentFailedRequest":
@@ -134,6 +135,7 @@ class NotificationRequest(Asked):
     customer_id: CustomerId | None = None
     to: Email | None = None
     thread_id: Id | None = None
+    subscription_id: Id | None = None
 
     @model_validator(mode="after")
     def _to_somebody(self) -> "NotificationRequest":
@@ -293,6 +295,7 @@ class Permit(Body):
     send_by: Instant
     redeemed_at: Instant | None = None
     settled_at: Instant | None = None
+    bounced: bool | None = None
     provider_idempotency_key: str | None = None
     provider_message_id: str | None = None
     message_id: str | None = None

@@ -41,15 +41,27 @@ class Switches(Body):
 
 
 class ControlState(Switches):
-    """The switches, and the ledger's time."""
+    """The switches, and the ledger's time.
+
+    `clock_suspect` says why nothing is granted, as the process that answers saw it last; or null.
+    """
 
     now: Instant
     test_clock: bool
+    clock_suspect: str | None
 
 
 class ClockMoved(Body):
     """The new time of the test clock."""
 
+    now: Instant
+    position: str
+
+
+class ClockAccepted(Body):
+    """The time that the ledger goes by from now on."""
+
+    result: Literal["applied"]
     now: Instant
     position: str
 

@@ -1,12 +1,13 @@
 """Translates request schemas of the HTTP contract to commands of the ledger."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
 from api.contract import facts as shapes
 from api.contract.fields import Body
 from api.contract.permits import Asked
+from ledger.application.facts.address_hold import AddressHoldTold
 from ledger.application.facts.customer_credit import CustomerCredited
 from ledger.application.facts.customer_hold import CustomerHeld
 from ledger.application.facts.customer_observed import CustomerObserved
@@ -18,28 +19,48 @@ from ledger.application.facts.invoice_credit import Credited
 from ledger.application.facts.invoice_hold import InvoiceHeld
 from ledger.application.facts.invoice_observed import InvoiceObserved
 from ledger.application.facts.invoice_payment import PaymentMoved
+from ledger.application.facts.mail_reports import MailReport
 from ledger.application.facts.payment_failed_reported import PaymentFailed
 from ledger.application.facts.refund_reported import RefundReported
 from ledger.application.facts.send_observed import SendObserved
+from ledger.application.facts.subscription_ended import SubscriptionTold
+from ledger.application.facts.thread_hold import ThreadHeld
 from ledger.application.facts.thread_message import ThreadMessage
 from ledger.application.facts.unset import UNSET
 from ledger.application.kinds.kind import PermitSubject
 from ledger.application.kinds.registry import KINDS
 from ledger.application.world import Identity
-from ledger.domain.automatic import automatic_reason
-from ledger.domain.balance import PaymentState, Status
-from ledger.domain.identity import Address, fingerprint, message_name
+from ledger.domain.automatic import (
+    answers_by_itself,
+    automatic_reason,
+    first_address,
+    report_type,
+)
+from ledger.domain.balance import Status
+from ledger.domain.identity import (
+    Address,
+    BadAddress,
+    fingerprint,
+    message_name,
+    normal_form,
+    untagged_fingerprint,
+)
+from ledger.domain.payments import PaymentState
+
+_REPORTED = "it is a report of a mail system"
 
 
 class Translator:
     """Translates requests to commands; each address gets its fingerprint beside its text (D18)."""
 
-    def __init__(self, identity: Identity) -> None:
+    def __init__(self, identity: Identity, own_lists: tuple[str, ...] = ()) -> None:
         self._identity = identity
+        self._own_lists = own_lists
 
     def address(self, text: str) -> Address:
-        """The address with its keyed fingerprint."""
-        return Address(text, fingerprint(self._identity.secret, text))
+        """The address with its keyed fingerprint, and that of its mailbox if it has a plus tag."""
+        secret = self._identity.secret
+        return Address(text, fingerprint(secret, text), untagged_fingerprint(secret, text))
 
     def invoice(self, invoice_id: str, body: shapes.InvoiceSnapshot) -> InvoiceObserved:
         """An invoice snapshot; a missing field is unchanged, null clears it."""
@@ -60,6 +81,8 @@ class Translator:
             time_zone=body.time_zone if "time_zone" in given else UNSET,
             observed_at=body.observed_at,
             version=body.version,
+            whole_second=body.precision == "second",
+            nothing_in_flight=body.payment_in_flight is False,
         )
 
     def fact(self, type_: str, data: Body) -> FactData:
@@ -68,10 +91,16 @@ class Translator:
 
     def message(self, data: shapes.ThreadMessageData) -> ThreadMessage:
         """A message of a thread, with the reason why it counts as automatic, if it does."""
-        automatic = None
         names = (data.message_id, *_aliases(data))
+        headers, writer = data.headers or {}, _reply_to(data)
+        report = None
         if data.direction == "inbound":
-            automatic = automatic_reason(data.headers or {}, data.return_path, data.from_)
+            to = writer or data.from_
+            automatic = automatic_reason(headers, data.return_path, to, self._own_lists)
+            report = _report(data, headers)
+            automatic = automatic or (_REPORTED if report is not None else None)
+        else:
+            automatic = answers_by_itself(headers)
         return ThreadMessage(
             thread_id=data.thread_id,
             message_id=data.message_id,
@@ -84,6 +113,8 @@ class Translator:
             ours=next(filter(None, map(self._identity.permit_of, names)), None),
             references=tuple(data.references or ()),
             aliases=names[1:],
+            reply_to=self.address(writer) if writer else None,
+            report=report,
         )
 
     def subject(self, body: Any) -> PermitSubject:
@@ -107,7 +138,12 @@ class Translator:
         """A provider's report on a mail, with the permit that our own Message-ID names."""
         permit_id = self._identity.permit_of(data.message_id) if data.message_id else None
         return Delivery(
-            data.provider, data.event, data.provider_message_id, data.message_id, permit_id
+            data.provider,
+            data.event,
+            data.provider_message_id,
+            data.message_id,
+            permit_id,
+            recipient=self.address(data.recipient) if data.recipient else None,
         )
 
 
@@ -115,13 +151,38 @@ def _aliases(data: shapes.ThreadMessageData) -> tuple[str, ...]:
     """The mail's Message-ID, where the message has another id in its mail system."""
     given = (text for name, text in (data.headers or {}).items() if name.lower() == "message-id")
     header = next(given, "").strip()
-    fit = 0 < len(header) <= 255 and header.isprintable()
+    fit = bool(header) and header.isprintable()
     name = message_name(header)
     return (name,) if fit and name != data.message_id else ()
 
 
+def _reply_to(data: shapes.ThreadMessageData) -> str | None:
+    """Where the message wants its reply: told outright, or in the header; None for a bad one."""
+    if data.reply_to is not None:
+        return data.reply_to
+    given = (text for name, text in (data.headers or {}).items() if name.lower() == "reply-to")
+    address = first_address(next(given, ""))
+    if address is None or len(address) > 320 or not address.isprintable():
+        return None
+    try:
+        normal_form(address)
+    except BadAddress:
+        return None
+    return address
+
+
+def _report(data: shapes.ThreadMessageData, headers: Mapping[str, str]) -> MailReport | None:
+    """The report that the message is: as its sender read it, else as its headers tell."""
+    if data.report is not None:
+        return MailReport(data.report.type, data.report.action, data.report.about)
+    type_ = report_type(headers)
+    return MailReport(type_) if type_ is not None else None
+
+
 def _payment(_: Translator, data: shapes.PaymentData) -> FactData:
-    return PaymentMoved(data.invoice_id, data.payment_id, data.amount, PaymentState(data.state))
+    over = data.state in ("canceled", "expired")
+    state = PaymentState.FAILED if over else PaymentState(data.state)
+    return PaymentMoved(data.invoice_id, data.payment_id, data.amount, state)
 
 
 def _invoice_hold(held: bool) -> Callable[[Translator, shapes.InvoiceHoldData], FactData]:
@@ -134,9 +195,38 @@ def _customer_hold(held: bool) -> Callable[[Translator, shapes.CustomerHoldData]
     )
 
 
+def _address_hold(held: bool) -> Callable[[Translator, shapes.AddressHoldData], FactData]:
+    return lambda to, data: AddressHoldTold(
+        to.address(data.address), data.reason, held, data.until, tuple(data.kinds or ())
+    )
+
+
+def _subscription(ended: bool) -> Callable[[Translator, shapes.SubscriptionData], FactData]:
+    return lambda _, data: SubscriptionTold(
+        data.subscription_id,
+        data.customer_id,
+        ended,
+        tuple(data.invoice_ids or ()),
+        data.at,
+        data.reason,
+    )
+
+
+def _thread_hold(held: bool) -> Callable[[Translator, shapes.ThreadHoldData], FactData]:
+    return lambda _, data: ThreadHeld(
+        data.thread_id, data.reason, held, data.until, tuple(data.kinds or ())
+    )
+
+
 def _send(_: Translator, data: shapes.SendObservedData) -> FactData:
     return SendObserved(
-        data.customer_id, data.at, data.invoice_id, data.stage, data.thread_id, data.intent
+        data.customer_id,
+        data.at,
+        data.invoice_id,
+        data.stage,
+        data.thread_id,
+        data.intent,
+        data.in_reply_to,
     )
 
 
@@ -145,7 +235,7 @@ FACT_READERS: dict[str, Callable[[Translator, Any], FactData]] = {
     "invoice.payment": _payment,
     "invoice.credit": lambda _, data: Credited(data.invoice_id, data.credit_id, data.amount),
     "invoice.payment_failed": lambda _, data: PaymentFailed(
-        data.invoice_id, data.event_id, data.attempt_id
+        data.invoice_id, data.event_id, data.attempt_id, data.subscription_id
     ),
     "invoice.refund_noted": lambda _, data: RefundReported(data.invoice_id or "", data.refund_id),
     "invoice.hold": _invoice_hold(True),
@@ -158,6 +248,12 @@ FACT_READERS: dict[str, Callable[[Translator, Any], FactData]] = {
     ),
     "customer.merged": lambda _, data: CustomersMerged(data.from_, data.into),
     "customer.unmerged": lambda _, data: CustomerUnmerged(data.customer_id, data.from_),
+    "subscription.ended": _subscription(True),
+    "subscription.resumed": _subscription(False),
+    "address.hold": _address_hold(True),
+    "address.unhold": _address_hold(False),
+    "thread.hold": _thread_hold(True),
+    "thread.unhold": _thread_hold(False),
     "thread.message": Translator.message,
     "send.observed": _send,
     "delivery": Translator.delivery,

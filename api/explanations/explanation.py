@@ -22,7 +22,7 @@ from ledger.application.guard_verdicts import (
     not_judged,
 )
 from ledger.application.kinds.registry import KINDS
-from ledger.application.views import customer_view, invoice_view
+from ledger.application.views import address_holds, customer_view, invoice_view
 from ledger.application.world import Identity, World
 from ledger.domain.control import Control
 from ledger.domain.customer import Customer
@@ -226,7 +226,7 @@ async def _state(
     thread = await past.ask(world, lambda: world.thread(thread_id)) if thread_id else None
     return {
         "control": _control(world.control),
-        "customer": _customer(customer, world) if customer is not None else None,
+        "customer": await _customer(past, world, customer, permit) if customer else None,
         "invoices": [invoice_view(i, now, policy) for i in invoices if i is not None],
         "thread": _thread(thread) if thread is not None else None,
         "permit": _permit(permit) if permit is not None else None,
@@ -240,11 +240,19 @@ def _control(control: Control) -> dict[str, Any]:
     }
 
 
-def _customer(customer: Customer, world: World) -> dict[str, Any]:
+async def _customer(
+    past: Past, world: World, customer: Customer, permit: Permit | None
+) -> dict[str, Any]:
+    """The customer, and what held their addresses and the permit's, by their fingerprints."""
     view = customer_view(customer, [], world.now, world.policy)
     del view["owed"], view["open_invoices"]
-    permits = customer.permits.values()
-    return view | {"permits": [_permit(permit) for permit in permits]}
+    ours = [permit.address] if permit is not None and permit.address is not None else []
+    names = dict.fromkeys((*customer.addresses, *ours))
+    found = [await past.ask(world, partial(world.mailbox, name)) for name in names]
+    holds = address_holds(customer, (m for m in found if m is not None), world.now)
+    view["addresses_on_hold"] = len({hold["fingerprint"] for hold in holds})
+    view["address_holds"] = holds
+    return view | {"permits": [_permit(held) for held in customer.permits.values()]}
 
 
 def _permit(permit: Permit) -> dict[str, Any]:

@@ -134,6 +134,7 @@ ASKED: dict[tuple[str, str], Examples] = {
     ("post", "/v1/control/resume"): _one(
         _WHY | {"scope": "outreach", "guard_check_id": "8b8b2ac0-39a5-4c0b-a57e-3f1a3dd1b4f7"}
     ),
+    ("post", "/v1/control/clock/accept"): _one(_WHY),
     ("post", "/v1/incidents"): _one(
         {
             "title": "F1",
@@ -164,12 +165,18 @@ DENIALS: dict[tuple[str, str], dict[str, list[str]]] = {
             "own_message nothing_owed voided no_due_date stale_cycle amount_changed "
             "apology_already_sent not_paused not_past_due not_reached stage_superseded "
             "balance_below_stage payment_in_flight on_hold permit_held outcome_unknown not_owner "
-            "breaker_open paused recovery_mode address_on_hold"
+            "breaker_open paused recovery_mode address_on_hold answered superseded "
+            "subscription_ended"
         ).split(),
         "422": ["key_conflict", "invalid_request", "unknown_intent"],
         "429": ["cap_reached", "loop_guard"],
+        "503": ["clock_suspect", "unavailable"],
     },
-    ("post", "/v1/permits/{permit_id}/redeem"): {"404": ["unknown_permit"], "409": _AT_REDEEM},
+    ("post", "/v1/permits/{permit_id}/redeem"): {
+        "404": ["unknown_permit"],
+        "409": _AT_REDEEM,
+        "503": ["clock_suspect", "unavailable"],
+    },
     ("post", "/v1/permits/{permit_id}/outcome"): {
         "404": ["unknown_permit"],
         "409": ["already_settled"],

@@ -1,6 +1,7 @@
 """The first reading of a log: are its times certain, and which of its mails failed in the end."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from api.imports.profiles.profile import Fate
@@ -45,17 +46,17 @@ def checked(
     found = Checking()
     for row in rows:
         found.rows += 1
-        try:
-            if is_taken(row, reading):
-                told = understood(row, reading)
-                if told.fate is Fate.FAILED and len(found.failed) < _MOST_FAILED:
-                    found.failed.update(mail.copy for mail in told.mails)
-        except UnsettledDate as error:
-            found.unsettled += 1
-            if found.unsettled <= _TOLD:
-                on_unsettled(row.line, str(error))
-        except BadRow:
-            pass  # The second reading tells of it.
+        # The second reading tells of a bad row.
+        with suppress(BadRow):
+            try:
+                if is_taken(row, reading):
+                    told = understood(row, reading)
+                    if told.fate is Fate.FAILED and len(found.failed) < _MOST_FAILED:
+                        found.failed.update(mail.copy for mail in told.mails)
+            except UnsettledDate as error:
+                found.unsettled += 1
+                if found.unsettled <= _TOLD:
+                    on_unsettled(row.line, str(error))
         if found.rows % 1_000 == 0:
             on_rows(found.rows)
     if found.unsettled:

@@ -14,6 +14,7 @@ from api.imports.profiles.profile import Fate
 from api.imports.rows import BadRow, RawRow
 from api.imports.sends_log import Reading, SentMail, is_taken, understood
 from api.settings.environment import Settings
+from api.settings.writing import writer_of
 from ledger.application.answers import Answer
 from ledger.application.caller import SYSTEM, Caller
 from ledger.application.commands import ApplyFact
@@ -27,8 +28,6 @@ from ledger.application.ports import Loaded, Need
 from ledger.application.world import Identity, Name
 from ledger.domain.identity import Address, customer_known_by
 from ledger.store.log.loading import load_need
-from ledger.store.log.writer import PostgresWriter
-from ledger.store.witness.witness_file import Witness
 
 IMPORTER = Caller(SYSTEM.key_id, "import", frozenset({"facts"}))
 _ROWS_AT_ONCE = 1_000
@@ -85,8 +84,7 @@ class Import:
         """Take the rows in, a bounded number at a time. Raises ImportStopped, psycopg.Error."""
         policy = self.settings.policy
         identity = Identity(self.settings.secret, policy.message_id_domain)
-        witness = Witness(self.settings.witness_path)
-        writer = PostgresWriter(self.conninfo, witness=witness)
+        writer = writer_of(self.settings, self.conninfo)
         engine = Engine(writer, policy, identity, Limits(aggregates=_AGGREGATES))
         connection = await AsyncConnection.connect(
             self.conninfo, autocommit=True, options="-c timezone=UTC -c jit=off"

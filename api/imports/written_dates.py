@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone
 from zoneinfo import ZoneInfo
@@ -46,10 +47,9 @@ def written_moments(text: str, zone: ZoneInfo | None) -> list[DateReading]:
         return []
     text = _COMMENT.sub("", text)
     if _ISO.fullmatch(text):
-        try:
+        # An ISO date with a zone's name behind it is read below.
+        with suppress(ValueError):
             return [DateReading(datetime.fromisoformat(text))]
-        except ValueError:
-            pass  # An ISO date with a zone's name behind it is read below.
     found = list(_TIME.finditer(text))
     if len(found) > 1:
         return []

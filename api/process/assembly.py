@@ -16,6 +16,7 @@ from api.paging.pager import Pager
 from api.running.recent_time import RecentTime
 from api.running.supervision import Supervisor
 from api.settings.environment import Settings
+from api.settings.writing import writer_of
 from api.upkeep.lag_alert import lag_alert
 from api.upkeep.sweeper import sweep
 from api.upkeep.witness_watch import watch
@@ -26,8 +27,6 @@ from ledger.application.world import Identity
 from ledger.store.connections import Connections
 from ledger.store.idempotency_lock import IdempotencyLock
 from ledger.store.log.reader import LedgerReader
-from ledger.store.log.writer import PostgresWriter
-from ledger.store.witness.witness_file import Witness
 from projections.projector import Projector
 from projections.rebuild import rebuild_outdated
 
@@ -72,9 +71,9 @@ def build_context(
     policy = settings.policy
     identity = Identity(settings.secret, policy.message_id_domain)
     connections = Connections(conninfo)
-    writer = PostgresWriter(conninfo, witness=Witness(settings.witness_path))
+    writer = writer_of(settings, conninfo)
     engine = Engine(writer, policy, identity, Limits(queue=settings.max_waiting))
-    reader, translator = LedgerReader(connections), Translator(identity)
+    reader, translator = LedgerReader(connections), Translator(identity, policy.own_lists)
     pager = Pager(conninfo, settings.alert_urls, policy)
     time = RecentTime(reader.now, always_read=test_clock)
     intake = Intake(settings.webhooks, engine, translator, connections, time, pager.wake)

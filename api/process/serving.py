@@ -30,7 +30,9 @@ from api.settings.environment import Settings, kept_secret, load_settings
 from ledger.store.embedded.server import EmbeddedPostgres
 from ledger.store.keys import SCOPES, insert_first_key
 from ledger.store.migrate import migrate
+from ledger.store.session_limits import session_options
 from ledger.store.setup import is_fresh, prepare_ledger
+from ledger.store.witness.shared_witness import prepare_shared_witness
 from ledger.store.witness.witness_file import WitnessError, check_witness
 from projections.schema import prepare_projections
 
@@ -90,7 +92,7 @@ def prepare(settings: Settings, conninfo: str, test_clock: datetime | None) -> S
         if is_fresh(conninfo):
             path.unlink(missing_ok=True)
             first_key = kept_secret(path, lambda: f"slk_{secrets.token_urlsafe(32)}")
-            with psycopg.connect(conninfo, autocommit=True) as db:
+            with psycopg.connect(conninfo, autocommit=True, options=session_options()) as db:
                 insert_first_key(db, first_key, SCOPES)
         elif path.exists():
             first_key = path.read_text(encoding="ascii").strip()
@@ -99,6 +101,8 @@ def prepare(settings: Settings, conninfo: str, test_clock: datetime | None) -> S
 
 def _begin_witness(settings: Settings, conninfo: str) -> None:
     """Check the witness; a default folder that is not writable only logs a warning."""
+    if settings.witness_url is not None:
+        prepare_shared_witness(settings.witness_url)
     try:
         check_witness(conninfo, settings.witness_path)
     except OSError as error:

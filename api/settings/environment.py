@@ -38,6 +38,9 @@ class Settings:
     apis: Mapping[str, ApiAccess] = field(default_factory=dict)
     announce: Path | None = None
     witness: Path | None = None
+    witness_seconds: float = 0.2
+    witness_url: str | None = field(repr=False, default=None)
+    require_sync: bool = False
     read_wait: float = 2.0
     max_body: int = 1024 * 1024
     max_waiting: int = 4096
@@ -56,14 +59,13 @@ class Settings:
         return self.data_dir / f"witness-{_place_of(self.database_url)}.json"
 
 
-def _place_of(database_url: str) -> str:
+def _place_of(database_url: str, name: str = "LEDGER_DATABASE_URL") -> str:
     """A short file name for a database URL's location, without its user and password."""
     try:
         parts = conninfo_to_dict(database_url)
     except ProgrammingError as error:
         raise SettingsError(
-            "LEDGER_DATABASE_URL is not a PostgreSQL URL; "
-            "one is written postgresql://user@host:5432/database"
+            f"{name} is not a PostgreSQL URL; one is written postgresql://user@host:5432/database"
         ) from error
     place = "\0".join(str(parts.get(name) or "") for name in ("host", "port", "dbname"))
     return hashlib.sha256(place.encode()).hexdigest()[:12]
@@ -78,25 +80,48 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     config = _config_file(env)
     data_dir = Path(env.get("LEDGER_DATA_DIR") or default_data_dir()).expanduser()
     witness = env.get("LEDGER_WITNESS")
+    policy = _policy(env, config)
     return Settings(
         data_dir=data_dir,
-        database_url=_database_url(env),
+        database_url=_postgres_url(env, "LEDGER_DATABASE_URL"),
         secret=_secret(env, data_dir),
-        policy=_policy(env, config),
+        policy=policy,
         alert_urls=tuple((env.get("LEDGER_ALERT_URLS") or "").replace(",", " ").split()),
-        webhooks=_webhooks(env),
+        webhooks=_webhooks(env, policy.time_zone),
         apis=_apis(env),
         announce=_announce(env),
         witness=Path(witness) if witness else None,
+        witness_seconds=_witness_seconds(env),
+        witness_url=_postgres_url(env, "LEDGER_WITNESS_URL"),
+        require_sync=_require_sync(env),
     )
 
 
-def _database_url(env: Mapping[str, str]) -> str | None:
-    url = env.get("LEDGER_DATABASE_URL")
+def _postgres_url(env: Mapping[str, str], name: str) -> str | None:
+    url = env.get(name)
     if not url:
         return None
-    _place_of(url)
+    _place_of(url, name)
     return url
+
+
+def _require_sync(env: Mapping[str, str]) -> bool:
+    text = env.get("LEDGER_REQUIRE_SYNC") or "off"
+    if text not in ("on", "off"):
+        raise SettingsError("LEDGER_REQUIRE_SYNC must be on or off")
+    return text == "on"
+
+
+def _witness_seconds(env: Mapping[str, str]) -> float:
+    """How far the witness may lag; 0: it is written before each answer."""
+    text = env.get("LEDGER_WITNESS_SECONDS") or "0.2"
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= 60:
+        raise SettingsError("LEDGER_WITNESS_SECONDS is a number from 0 to 60, such as 0.2")
+    return seconds
 
 
 def _announce(env: Mapping[str, str]) -> Path | None:
@@ -197,7 +222,7 @@ def _apis(env: Mapping[str, str]) -> dict[str, ApiAccess]:
         raise SettingsError(str(error)) from None
 
 
-def _webhooks(env: Mapping[str, str]) -> dict[str, WebhookSettings]:
+def _webhooks(env: Mapping[str, str], time_zone: str) -> dict[str, WebhookSettings]:
     """The webhook endpoints with credentials; all others answer 404."""
     _check_webhook_names(env)
     found: dict[str, WebhookSettings] = {}
@@ -221,6 +246,7 @@ def _webhooks(env: Mapping[str, str]) -> dict[str, WebhookSettings]:
             mode=mode,
             prefix=own,
             reminders=reminders == "on",
+            time_zone=time_zone,
         )
     return found
 

@@ -10,13 +10,14 @@ from typing import Protocol
 class Settings:
     """The settings of one endpoint (`LEDGER_WEBHOOK_<PROVIDER>_*`).
 
-    `secrets` can be several, so that a secret can be rotated without downtime; for providers with
-    Basic credentials each is `user:password`, for SNS each is the ARN of an allowed topic. `mode`
-    is "live" or "test": webhooks of the other mode are ignored. `prefix` is put before every
-    invoice and customer id. `source` is the CloudEvents source of the facts, within which their
-    ids are deduplicated. `reminders` means that the provider still sends its own reminders; their
-    reports then become `send.observed`. `fetch_certificate` fetches an https URL; only SNS
-    signatures need it.
+    `secrets` holds several at once so that a secret can be changed without a gap; for providers
+    with Basic credentials each is `user:password`, for SNS each is the ARN of a topic that may
+    post here. `mode` is "live" or "test": what belongs to the other one is ignored. `prefix` goes
+    in front of every invoice and customer id. `source` is the CloudEvents source of the facts, the
+    scope within which their ids are deduplicated. `reminders` says that the provider still mails
+    its own reminders, so that their reports become `send.observed`. `fetch_certificate` gives the
+    bytes behind an https URL; only SNS signatures need it. `time_zone` is the IANA zone in which an
+    instant becomes a day: the policy's.
     """
 
     secrets: tuple[str, ...] = field(repr=False)
@@ -24,6 +25,7 @@ class Settings:
     mode: str = "live"
     prefix: str = ""
     reminders: bool = True
+    time_zone: str = "UTC"
     fetch_certificate: Callable[[str], bytes] | None = None
 
 

@@ -7,6 +7,7 @@ from typing import TypeAlias
 from ledger.application.caller import SYSTEM, Caller
 from ledger.application.facts.fact import Fact
 from ledger.application.kinds.kind import PermitSubject
+from ledger.domain.identity import Address
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +137,13 @@ class ResetBreaker:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseAddress:
-    """A named human lifts the hold of a customer's addresses."""
+    """A named human lifts the holds of a customer's addresses, or of the one that is named."""
 
     customer_id: str
     by: str
     reason: str
     caller: Caller
+    address: Address | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +164,15 @@ class CallResume:
     reason: str
     by: str
     guard_check_id: str | None
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptClock:
+    """A named human says that the database's clock is right, whatever the log or a process says."""
+
+    by: str
+    reason: str
     caller: Caller
 
 
@@ -256,6 +267,7 @@ Command: TypeAlias = (
     | ReleaseAddress
     | CallPause
     | CallResume
+    | AcceptClock
     | NoteGuardCheck
     | EnterRecovery
     | TakeLease

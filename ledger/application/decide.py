@@ -6,6 +6,7 @@ from typing import Any
 
 from ledger.application import operator_commands, permit_life
 from ledger.application.commands import (
+    AcceptClock,
     ApplyFact,
     BindAnswer,
     CallPause,
@@ -43,6 +44,7 @@ _DECIDE: dict[type, Callable[[World, Any], Outcome]] = {
     ReleaseAddress: operator_commands.release_address,
     CallPause: operator_commands.call_pause,
     CallResume: operator_commands.call_resume,
+    AcceptClock: operator_commands.accept_clock,
     NoteGuardCheck: operator_commands.note_guard_check,
     EnterRecovery: operator_commands.enter_recovery,
     TakeLease: operator_commands.take_lease,

@@ -12,6 +12,7 @@ from ledger.application.answers import Answer, answered
 from ledger.application.cache import AggregateCache
 from ledger.application.caller import SYSTEM
 from ledger.application.clock import stopwatch
+from ledger.application.clock_watch import ClockWatch
 from ledger.application.commands import Command, EnterRecovery, is_of_claim
 from ledger.application.counters import Counters
 from ledger.application.ports import (
@@ -83,6 +84,7 @@ class Engine:
         self._policy = policy
         self._policy_version = policy.version()
         self._identity = identity
+        self._clock = ClockWatch(policy.clock_jump)
         self._cache = AggregateCache(self.limits.aggregates)
         self._queues: OrderedDict[str, deque[_Ticket]] = OrderedDict()
         self._waiting = 0
@@ -97,6 +99,11 @@ class Engine:
     def waiting(self) -> int:
         """How many commands wait to be taken."""
         return self._waiting
+
+    @property
+    def clock_suspect(self) -> str | None:
+        """Why the last batch did not trust the database's clock; None where it did."""
+        return self._clock.suspicion.cause if self._clock.suspicion is not None else None
 
     def on_commit(self, listener: Any) -> None:
         """Call `listener()` after each commit that moved the log on."""
@@ -260,6 +267,8 @@ class Engine:
         try:
             await self._catch_up(head)
             await self._know_keys(head)
+            commands = [ticket.command for ticket in tickets]
+            head = await self._clock.checked(head, commands, self._session)
             work = batch.open_work(
                 self._session,
                 self._cache,
@@ -268,8 +277,8 @@ class Engine:
                 self._policy_version,
                 self._identity,
             )
-            commands = [ticket.command for ticket in tickets]
             await batch.prepare(work, commands)
+            work.batch.alerts.extend((alert, head.now) for alert in self._clock.alerts(head))
             if head.loss is not None:
                 await batch.run(work, EnterRecovery(head.loss.cause, head.loss.import_from))
             results = await self._decide(work, commands)
@@ -298,10 +307,11 @@ class Engine:
                 until = self._end_of_part(until, len(commands))
             if len(results) % _TURN == _TURN - 1:
                 await asyncio.sleep(0)
-            if command.caller.key_id in self._active_keys:
-                results.append(await batch.run(work, command))
-            else:
+            if command.caller.key_id not in self._active_keys:
                 results.append(answers.plain_problem("unauthorized", "the key was revoked"))
+            else:
+                refusal = self._clock.refusal(command)
+                results.append(refusal or await batch.run(work, command))
         return results
 
     def _end_of_part(self, start: int, count: int) -> int:

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from ledger.application.commands import (
+    AcceptClock,
     BindAnswer,
     CallPause,
     CallResume,
@@ -17,12 +18,15 @@ from ledger.application.commands import (
     TakeLease,
 )
 from ledger.application.effects import Alert, Change, Outcome, denied
+from ledger.application.facts.suppression import release_address as release_address_hold
 from ledger.application.recovery import note_loss
 from ledger.application.world import World
 from ledger.domain.control import CONTROL_ID, Control
 from ledger.domain.customer import Customer
+from ledger.domain.hold import Hold, is_of_sort
 from ledger.domain.incident import Incident
 from ledger.domain.job import Job
+from ledger.domain.mailbox import UNSUBSCRIBED
 from ledger.domain.reasons import Denial
 
 
@@ -45,12 +49,22 @@ def reset_breaker(world: World, command: ResetBreaker) -> Outcome:
 
 
 def release_address(world: World, command: ReleaseAddress) -> Outcome:
-    """Lift the hold of every address of the customer."""
+    """Lift the holds of every address of the customer, or of the named one alone.
+
+    What the owner of an address unsubscribed from stays: that is lifted by their own word only.
+    """
     customer = world.customer(command.customer_id)
     if customer is None:
         return _unknown_customer(command.customer_id)
     outcome = Outcome(customer_id=customer.customer_id, result="applied")
+    named = command.address
+    mine = dict.fromkeys((*customer.addresses, *customer.held_addresses))
+    wanted = mine if named is None else {named.fingerprint: None}
+    for fingerprint in wanted:
+        _release(world, outcome, fingerprint, command)
     for fingerprint in customer.held_addresses:
+        if fingerprint not in wanted:
+            continue
         outcome.change(
             "customer",
             customer.customer_id,
@@ -60,6 +74,18 @@ def release_address(world: World, command: ReleaseAddress) -> Outcome:
             reason=command.reason,
         )
     return outcome
+
+
+def _release(world: World, outcome: Outcome, fingerprint: str, command: ReleaseAddress) -> None:
+    """Lift every hold of the address that is in force but its owner's unsubscriptions.
+
+    A word that is dated later than now is lifted too: a release is the last word.
+    """
+    mailbox = world.mailbox(fingerprint)
+    for hold in mailbox.holds.words() if mailbox is not None else ():
+        if hold.held and not is_of_sort(hold.reason, UNSUBSCRIBED):
+            lifted = Hold(hold.reason, False, max(world.now, hold.at))
+            release_address_hold(world, outcome, fingerprint, lifted, command.by, command.reason)
 
 
 def call_pause(world: World, command: CallPause) -> Outcome:
@@ -104,6 +130,16 @@ def call_resume(world: World, command: CallResume) -> Outcome:
             by=command.by,
             guard_check_id=check.check_id,
         )
+    return outcome
+
+
+def accept_clock(world: World, command: AcceptClock) -> Outcome:
+    """Go by the database's clock as it is now, in every process; `now` is what it shows (UTC).
+
+    Written whether or not this process suspects it: another one may.
+    """
+    outcome = Outcome(result="applied", body={"now": world.now})
+    _control(outcome, Control.ClockAccepted, by=command.by, reason=command.reason)
     return outcome
 
 

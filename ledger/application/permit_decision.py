@@ -74,7 +74,7 @@ def _deny(
         _merge(outcome, ask.setup)
     if denial.opens_breaker is not None and ask.case.customer is not None:
         open_breaker(outcome, ask.case.customer, denial.opens_breaker, denial.detail)
-    if denial.trips_loop_guard and ask.case.thread is not None:
+    if denial.trips_loop_guard and ask.case.conversation is not None:
         _trip_loop_guard(outcome, ask.case, denial)
     if command.idempotency is not None and denial.permit_id is not None:
         holder = world.permit(denial.permit_id)
@@ -118,10 +118,10 @@ def withheld_items(withheld: dict[str, Denial]) -> list[dict[str, object]]:
 
 
 def _trip_loop_guard(outcome: Outcome, case: Case, denial: Denial) -> None:
-    """Page once per episode: until a place in the thread's window is free again (D8)."""
-    thread = case.thread
-    if thread is None or denial.available_at is None:
+    """Page once per episode: until a place in the conversation's window is free again (D8)."""
+    if case.conversation is None or denial.available_at is None:
         return
+    thread = case.conversation.root
     if thread.loop_guard_until is not None and thread.loop_guard_until > case.now:
         return
     outcome.change("thread", thread.thread_id, Thread.LoopGuardTripped, until=denial.available_at)
@@ -130,6 +130,6 @@ def _trip_loop_guard(outcome: Outcome, case: Case, denial: Denial) -> None:
             "loop_guard",
             f"loop_guard:{thread.thread_id}:{thread.version}",
             f"{denial.detail}: a loop, by the look of it",
-            thread.customer_id,
+            case.customer.customer_id if case.customer is not None else thread.customer_id,
         )
     )

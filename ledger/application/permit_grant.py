@@ -69,6 +69,7 @@ def _permit(world: World, command: RequestPermit, ask: Ask) -> Permit:
         slots=ask.slots,
         named=ask.names[0] if ask.names else None,
         address=ask.case.address,
+        address_named=ask.address_named,
         control_version=world.control.version,
         rejections=ask.rejections,
         action=command.override.action_id if command.override is not None else None,

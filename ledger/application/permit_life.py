@@ -7,6 +7,7 @@ from ledger.application.caller import Caller
 from ledger.application.commands import Lapse, Redeem, ReportOutcome
 from ledger.application.effects import NameClaim, Outcome, denied, ids_of
 from ledger.application.facts.delivered_mail import (
+    Word,
     apply_deliveries,
     sent_after_end,
     take_early_deliveries,
@@ -23,6 +24,7 @@ from ledger.domain.reasons import Denial
 from ledger.domain.stages import money_obstacle
 from ledger.domain.subjects import covered_by_credit, hold_obstacle, in_flight_obstacle
 from ledger.domain.thread import Thread
+from ledger.domain.thread_subjects import overtaken_in_thread
 
 
 def redeem(world: World, command: Redeem) -> Outcome:
@@ -148,6 +150,7 @@ def permit_body(permit: Permit) -> dict[str, Any]:
         "send_by": permit.send_by,
         "redeemed_at": permit.redeemed_at,
         "settled_at": permit.settled_at,
+        "bounced": permit.bounced,
         "provider_message_id": permit.provider_message_id,
     }
 
@@ -179,6 +182,9 @@ def not_redeemable(permit: Permit, attempt: str | None) -> Denial | None:
 
 def overtaken(world: World, permit: Permit) -> str | None:
     """What happened since the grant that takes the permit back, None if nothing did."""
+    if permit.granted_at > world.now:
+        # Only where a human set the log's time back: the grant was judged by a wrong clock.
+        return "it was granted by a clock that was ahead"
     control = world.control
     paused = control.pause_for(permit.kind, permit.lane, permit.sender)
     if (paused or control.paused_since(permit)) and not permit.synthetic:
@@ -189,14 +195,56 @@ def overtaken(world: World, permit: Permit) -> str | None:
         return held.overtaken
     if customer is not None and customer.holds.binding(world.now, permit.kind) is not None:
         return "the customer was put on hold"
-    if customer is not None and permit.address in customer.held_addresses:
-        return "its address was put on hold"
+    why = _address_overtaken(world, permit, customer)
+    if why is not None:
+        return why
+    thread = world.thread(permit.thread_id) if permit.thread_id and permit.slots else None
+    why = overtaken_in_thread(thread, permit, world.now) if thread is not None else None
+    if why is not None:
+        return why
     for item in permit.items:
         why = _item_overtaken(world, permit, item)
         if why is not None:
             return f"invoice {item.invoice_id}: {why}"
+    if permit.slots and permit.thread_id is not None:
+        thread = world.thread(permit.thread_id)
+        if thread is not None and world.customer(thread.customer_id) is not customer:
+            return "its thread has another owner"
     invoice = world.invoice(permit.invoice_id) if permit.invoice_id else None
     return _notice_overtaken(world, permit, invoice) if invoice is not None else None
+
+
+def _address_overtaken(world: World, permit: Permit, customer: Customer | None) -> str | None:
+    """Whether the mail may still go to the address that it was granted to.
+
+    An address of its own is right until the customer loses it. The preferred one must be that
+    still, or be named by every invoice of the mail; of customers who were merged since, either
+    one's will do.
+    """
+    if permit.address is None:
+        return None
+    mailbox = world.mailbox(permit.address)
+    if mailbox is not None and mailbox.held(world.now, permit.kind):
+        return "its address was put on hold"
+    if customer is None:
+        return None
+    if permit.address in customer.held_addresses:
+        return "its address was put on hold"
+    if permit.address_named or customer.addresses[:1] == (permit.address,):
+        return None
+    if permit.address not in customer.addresses:
+        return "its address was removed"
+    merged = permit.customer_id != customer.customer_id
+    if merged or _named_by_invoices(world, permit):
+        return None
+    return "another address took the place of its address"
+
+
+def _named_by_invoices(world: World, permit: Permit) -> bool:
+    names = [item.invoice_id for item in permit.items]
+    names += [permit.invoice_id] if permit.invoice_id is not None else []
+    snapshots = [i.snapshot for i in map(world.invoice, names) if i is not None]
+    return bool(snapshots) and all(s and s.address == permit.address for s in snapshots)
 
 
 def _item_overtaken(world: World, permit: Permit, item: Item) -> str | None:
@@ -207,6 +255,8 @@ def _item_overtaken(world: World, permit: Permit, item: Item) -> str | None:
     record = invoice.stages.get((item.cycle, item.stage))
     if record is not None and record.permit_id == permit.permit_id and record.overtaken:
         return record.overtaken
+    if invoice.snapshot is not None and invoice.snapshot.currency != item.currency:
+        return "the currency was corrected"
     if invoice.standing.balance != item.amount_remaining:
         return "the amount owed changed"
     if invoice.standing.cycle != item.cycle or invoice.standing.starts_on != item.counts_from:
@@ -215,6 +265,10 @@ def _item_overtaken(world: World, permit: Permit, item: Item) -> str | None:
         return "it has another owner"
     customer = world.customer(permit.customer_id)
     covered = item.currency in covered_currencies(world, customer)
+    if not world.policy.remind_after_subscription_end:
+        owner = world.customer(invoice.customer_id)
+        if owner is not None and owner.subscriptions.ended(invoice.subscriptions, world.now):
+            return "its subscription ended"
     denial = (
         money_obstacle(invoice, world.policy)
         or (covered_by_credit(item.invoice_id) if covered else None)
@@ -225,6 +279,8 @@ def _item_overtaken(world: World, permit: Permit, item: Item) -> str | None:
 
 
 def _notice_overtaken(world: World, permit: Permit, invoice: Invoice) -> str | None:
+    if world.customer(invoice.customer_id) is not world.customer(permit.customer_id):
+        return "it has another owner"
     for slot in permit.slots:
         record = invoice.notices.sends.get(slot)
         if record is not None and record.permit_id == permit.permit_id and record.overtaken:
@@ -246,7 +302,7 @@ def _note_ids(world: World, outcome: Outcome, permit: Permit, command: ReportOut
 
 
 def _apply_early_deliveries(
-    world: World, outcome: Outcome, permit: Permit, settled: Permit, events: set[str]
+    world: World, outcome: Outcome, permit: Permit, settled: Permit, events: set[Word]
 ) -> Permit:
     """Delivery events that came before anybody named their mail settle its permit now."""
     if settled.state is State.SENT:

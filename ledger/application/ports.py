@@ -46,7 +46,9 @@ class Head:
 
     `rewritten` tells that the log is not the one that was seen before: nothing that was loaded from
     it holds. A `loss` is told again at each begin until a batch was written on top of it: the
-    engine enters recovery mode in that batch, before it decides anything.
+    engine enters recovery mode in that batch, before it decides anything. `read_at` is what the
+    database's clock showed (UTC), None where a test clock stands in for it; `log_at` is the time
+    of the last event.
     """
 
     position: int
@@ -55,6 +57,8 @@ class Head:
     keys_version: int
     rewritten: bool = False
     loss: Loss | None = None
+    read_at: datetime | None = None
+    log_at: datetime | None = None
 
 
 @dataclass(slots=True)

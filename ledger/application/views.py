@@ -1,5 +1,6 @@
 """What an aggregate looks like to a person: the bodies of the read endpoints."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -8,6 +9,7 @@ from ledger.domain.balance import Status
 from ledger.domain.credits import less_credit
 from ledger.domain.customer import Customer
 from ledger.domain.invoice import Invoice
+from ledger.domain.mailbox import Mailbox
 from ledger.domain.policy import Policy
 from ledger.domain.stages import due_stage, record_of
 from ledger.domain.windows import Window
@@ -114,7 +116,6 @@ def customer_view(
         },
         "windows": {window.name: _window(window) for window in counted},
         "on_hold": None if hold is None else {"reason": hold.reason, "until": hold.until},
-        "addresses_on_hold": len(customer.held_addresses),
         "merged": sorted(customer.absorbed),
         "owed": [
             {"currency": c, "amount": a}
@@ -125,6 +126,30 @@ def customer_view(
         ],
         "open_invoices": open_invoices,
     }
+
+
+def address_holds(
+    customer: Customer, mailboxes: Iterable[Mailbox], now: datetime
+) -> list[dict[str, Any]]:
+    """The holds of the customer's addresses that bind some kind of mail now; no kinds means all.
+
+    One that was put on the customer before suppression belonged to addresses is told by its cause.
+    """
+    found: list[dict[str, Any]] = [
+        {
+            "fingerprint": mailbox.fingerprint,
+            "reason": hold.reason,
+            "kinds": list(hold.kinds),
+            "since": hold.at,
+            "until": hold.until,
+        }
+        for mailbox in mailboxes
+        for hold in mailbox.holds.in_force(now)
+    ]
+    for fingerprint, cause in customer.held_addresses.items():
+        told: dict[str, Any] = {"reason": cause, "kinds": [], "since": None, "until": None}
+        found.append({"fingerprint": fingerprint, **told})
+    return found
 
 
 def _window(window: Window) -> dict[str, Any]:

@@ -42,6 +42,7 @@ class Walk:
             return
         if customer.addresses:
             self.address(customer.addresses[0])
+            self.mailbox(customer.addresses[0])
         for permit in customer.lapsed(self._world.now):
             self.permit(permit.permit_id)
             self.permit_parts(permit, False)
@@ -56,12 +57,17 @@ class Walk:
             self.aggregate("thread", permit.thread_id)
         if with_address and permit.address is not None:
             self.address(permit.address)
+            self.mailbox(permit.address)
 
     def address(self, fingerprint: str) -> None:
         """The text of an address."""
         if fingerprint not in self._addresses and fingerprint not in self._looked_up:
             self._looked_up.add(fingerprint)
             self.need.fingerprints.add(fingerprint)
+
+    def mailbox(self, fingerprint: str) -> None:
+        """What holds mail to an address back."""
+        self.aggregate("address", fingerprint)
 
     def owner(self, customer_id: str | None, address: Address | None) -> None:
         """The customer who is named, else the one known by the address (design D9)."""
@@ -76,7 +82,11 @@ class Walk:
             self.owner_of(address)
 
     def owner_of(self, address: Address) -> str | None:
-        """Whose address it is, once that is known."""
+        """Whose address it is, once that is known, and what holds mail to it back.
+
+        Facts load the holds too, which they do not look at: the next permit has them in memory.
+        """
+        self.mailbox(address.fingerprint)
         self.name("address", address.fingerprint)
         owner_id = self._world.names.get(("address", address.fingerprint))
         if owner_id is not None:
@@ -117,3 +127,7 @@ class Walk:
         """What an outside name is bound to."""
         if (kind, name) not in self._world.names:
             self.need.names.add((kind, name))
+
+    def named(self, kind: str, name: str) -> str | None:
+        """The target of an outside name, once that is loaded."""
+        return self._world.names.get((kind, name))

@@ -13,6 +13,7 @@ from ledger.domain.identity import aggregate_id, message_id, permit_of_message_i
 from ledger.domain.incident import Incident
 from ledger.domain.invoice import Invoice
 from ledger.domain.job import Job
+from ledger.domain.mailbox import Mailbox
 from ledger.domain.permit import Permit
 from ledger.domain.policy import Policy
 from ledger.domain.thread import Thread
@@ -128,6 +129,11 @@ class World:
     def customer_of_id(self, customer_id: str) -> Customer | None:
         """The customer of that very id, merged or not."""
         found: Customer | None = self._aggregate(aggregate_id("customer", customer_id))
+        return found
+
+    def mailbox(self, fingerprint: str) -> Mailbox | None:
+        """The address of that fingerprint, None if nothing was ever said of it."""
+        found: Mailbox | None = self._aggregate(aggregate_id("address", fingerprint))
         return found
 
     def permit(self, permit_id: str) -> Permit | None:

@@ -117,6 +117,16 @@ class Control(Aggregate):
             aggregate.recovery_cause = None
             aggregate.import_from = None
 
+    class ClockAccepted(Event):
+        """A named human declared the database's clock right, as this event's time shows it."""
+
+        TOPIC: ClassVar[str] = "ledger:Control.ClockAccepted"
+        by: str
+        reason: str
+
+        def apply(self, aggregate: "Control") -> None:
+            aggregate.clock_accepted_at = self.timestamp
+
     def __init__(self) -> None:
         self.pauses: dict[str, Pause] = {}
         self.last_paused: dict[str, int] = {}
@@ -125,6 +135,7 @@ class Control(Aggregate):
         self.recovery_version = 0
         self.recovery_cause: str | None = None
         self.import_from: datetime | None = None
+        self.clock_accepted_at: datetime | None = None
 
     def pause_for(self, kind: str, lane: Lane, sender: str) -> tuple[str, Pause] | None:
         """The pause that binds a mail of this kind, lane and sender, or None."""

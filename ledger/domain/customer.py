@@ -10,6 +10,7 @@ from ledger.domain.credits import CreditBook
 from ledger.domain.hold import Hold, HoldBook
 from ledger.domain.merged_selves import absorb, leave, let_go
 from ledger.domain.permit import FREED, Lane, Permit, State
+from ledger.domain.subscription import Subscription, SubscriptionBook
 
 REMEMBERED = timedelta(hours=24)
 """How long a settled permit is kept in memory: as long as it can count in a window."""
@@ -48,6 +49,7 @@ class Customer(Aggregate):
         "apologies": dict[str, datetime],
         "formerly": dict[str, datetime],
         "credit": CreditBook,
+        "subscriptions": SubscriptionBook,
     }
     """What a snapshot of it holds."""
 
@@ -70,6 +72,7 @@ class Customer(Aggregate):
         observed_at: datetime
 
         def apply(self, aggregate: "Customer") -> None:
+            aggregate.lose_addresses(set(aggregate.addresses) - set(self.fingerprints))
             aggregate.addresses = self.fingerprints
             aggregate.addresses_observed_at = self.observed_at
 
@@ -187,7 +190,10 @@ class Customer(Aggregate):
             aggregate.holds.note(self.hold)
 
     class AddressHeld(Event):
-        """Mail to an address bounced for good or was complained about: a human must look."""
+        """Mail to an address of theirs bounced or was complained about; written no more.
+
+        Suppression belongs to the address since ADR 0006 (Mailbox); what was held before stays.
+        """
 
         TOPIC: ClassVar[str] = "ledger:Customer.AddressHeld"
         fingerprint: str
@@ -224,6 +230,29 @@ class Customer(Aggregate):
         def apply(self, aggregate: "Customer") -> None:
             aggregate.credit.note(self.customer_id, self.currency, self.balance)
 
+    class SubscriptionEnded(Event):
+        """A subscription of this customer ended: mails that it was the reason for stop.
+
+        `kinds` are the kinds of mail that it can be the reason for.
+        """
+
+        TOPIC: ClassVar[str] = "ledger:Customer.SubscriptionEnded"
+        subscription: Subscription
+        kinds: tuple[str, ...]
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.subscriptions.note(self.subscription)
+            aggregate.overtake("a subscription of the customer ended", self.kinds)
+
+    class SubscriptionResumed(Event):
+        """A subscription that was said to have ended lives on."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.SubscriptionResumed"
+        subscription: Subscription
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.subscriptions.note(self.subscription)
+
     class MergedInto(Event):
         """This customer turned out to be another one, who takes everything over (D9)."""
 
@@ -250,6 +279,7 @@ class Customer(Aggregate):
         absorbed: tuple[str, ...] = ()
         formerly: dict[str, datetime] = field(default_factory=dict)
         credits: dict[str, dict[str, int]] = field(default_factory=dict)
+        subscriptions: tuple[Subscription, ...] = ()
 
         def apply(self, aggregate: "Customer") -> None:
             absorb(aggregate, self)
@@ -259,7 +289,7 @@ class Customer(Aggregate):
 
         `ids` are their own and those that were merged into them, `others` those of the customer
         that they leave. `permits` were theirs before the merge. The rest is of the two as one:
-        holds, the breaker, held addresses and apologies stay with both.
+        holds, the breaker, held addresses, subscriptions and apologies stay with both.
         """
 
         TOPIC: ClassVar[str] = "ledger:Customer.Unmerged"
@@ -274,6 +304,7 @@ class Customer(Aggregate):
         indefinite: bool
         formerly: dict[str, datetime]
         credits: dict[str, dict[str, int]]
+        subscriptions: tuple[Subscription, ...] = ()
 
         def apply(self, aggregate: "Customer") -> None:
             leave(aggregate, self)
@@ -300,6 +331,7 @@ class Customer(Aggregate):
         by: str
 
         def apply(self, aggregate: "Customer") -> None:
+            aggregate.lose_addresses(set(aggregate.addresses))
             aggregate.addresses = ()
 
     def __init__(self, customer_id: str) -> None:
@@ -317,6 +349,7 @@ class Customer(Aggregate):
         self.formerly: dict[str, datetime] = {}
         """Until when (UTC) the customers of other ids were this one, before they were parted."""
         self.credit = CreditBook()
+        self.subscriptions = SubscriptionBook()
 
     def lapsed(self, now: datetime) -> list[Permit]:
         """The live permits whose time is up."""
@@ -340,6 +373,15 @@ class Customer(Aggregate):
         """Mark live permits as granted under facts that no longer hold; for events only."""
         for permit in list(self.permits.values()):
             if permit.live and permit.overtaken is None and (not kinds or permit.kind in kinds):
+                self.permits[permit.permit_id] = replace(permit, overtaken=why)
+
+    def lose_addresses(self, gone: set[str]) -> None:
+        """Mark live permits to addresses that are the customer's no more; for events only."""
+        if not gone:
+            return
+        for permit in list(self.permits.values()):
+            if permit.live and permit.address in gone and permit.overtaken is None:
+                why = "its address was removed"
                 self.permits[permit.permit_id] = replace(permit, overtaken=why)
 
     @staticmethod

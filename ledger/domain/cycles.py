@@ -1,21 +1,33 @@
 """Past-due cycles: what a new fact about an invoice makes of its standing (design D7)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
-from ledger.domain.balance import MoneyFact, Snapshot, Status, balance, effective_status
+from ledger.domain.balance import (
+    Snapshot,
+    Status,
+    balance,
+    effective_status,
+    paid_and_taken_back,
+    paid_by_facts_alone,
+)
 from ledger.domain.invoice import Invoice, Standing
+from ledger.domain.payments import MoneyFact
 
 
 @dataclass(frozen=True, slots=True)
 class _Before:
-    """The parts of an invoice that decide what a new fact makes of its cycle."""
+    """The parts of an invoice that decide what a new fact makes of its cycle.
+
+    `unconfirmed` says that it is paid by sums of ours alone.
+    """
 
     standing: Standing
     past_due: bool
     was_closed: bool = False
+    unconfirmed: bool = False
 
 
 def next_standing(
@@ -34,12 +46,19 @@ def next_standing(
     closed before it was past due keeps its cycle's number, and also counts from its re-opening:
     a customer who paid early has not been late since the first due date. A due date that is moved
     away and back again counts from the day it was moved, so that no stage comes twice at once.
+
+    What is paid by sums of ours alone, while the billing system has not said so, was paid only if
+    a payment was taken back since. Else the sum was wrong, the debt never ended, and the run goes
+    on as if it had not been told (ADR 0005).
     """
-    owed = balance(snapshot, money)
+    known = list(money)
+    owed = balance(snapshot, known)
     status = effective_status(snapshot, owed)
     zone = ZoneInfo(snapshot.time_zone or default_zone)
     today = now.astimezone(zone).date()
     before = _before(invoice, now, default_zone)
+    if status is Status.OPEN and before.unconfirmed:
+        before = _never_ended(before, invoice, known)
     reopened_on = before.standing.reopened_on
     ended = before.standing.run_ended
     cycle = before.standing.cycle
@@ -54,6 +73,20 @@ def next_standing(
         cycle, ended, reopened_on = cycle + 1, False, taken_in_on
         starts_on = _start(snapshot, reopened_on, age_from_issue)
     return Standing(status, owed, cycle, starts_on, reopened_on, ended)
+
+
+def _never_ended(before: "_Before", invoice: Invoice | None, money: list[MoneyFact]) -> "_Before":
+    """What was before, without an end that only a wrong sum had made of it.
+
+    A run that had ended before by the loss of its due date stays so: it has no start.
+    """
+    snapshot = invoice.snapshot if invoice else None
+    if snapshot is None or paid_and_taken_back(snapshot, money):
+        return before
+    standing = before.standing
+    ended_by_sums = standing.run_ended and standing.starts_on is not None
+    still_ended = standing.run_ended and not ended_by_sums
+    return _Before(replace(standing, run_ended=still_ended), past_due=ended_by_sums)
 
 
 def _start(snapshot: Snapshot, reopened_on: date | None, age_from_issue: bool) -> date | None:
@@ -72,4 +105,5 @@ def _before(invoice: Invoice | None, now: datetime, default_zone: str) -> _Befor
     age = invoice.days_past_due(now, default_zone)
     past_due = standing.status is Status.OPEN and age is not None and age > 0
     closed = standing.status in (Status.PAID, Status.VOID, Status.UNCOLLECTIBLE)
-    return _Before(standing, past_due, closed)
+    unconfirmed = paid_by_facts_alone(invoice.snapshot, standing.status)
+    return _Before(standing, past_due, closed, unconfirmed)

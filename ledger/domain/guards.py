@@ -11,7 +11,9 @@ from typing import Protocol
 
 from ledger.domain import windows
 from ledger.domain.control import Control
+from ledger.domain.conversation import Conversation
 from ledger.domain.customer import Customer
+from ledger.domain.mailbox import Mailbox
 from ledger.domain.permit import Lane, State
 from ledger.domain.policy import Policy
 from ledger.domain.reasons import Denial, Original
@@ -64,7 +66,9 @@ class Case:
     control: Control
     customer: Customer | None
     thread: Thread | None = None
+    conversation: Conversation | None = None
     address: str | None = None
+    mailbox: Mailbox | None = None
     override: bool = False
     claim: bool = False
     synthetic: bool = False
@@ -124,6 +128,30 @@ def customer_hold(case: Case) -> Denial | None:
     )
 
 
+def unsubscribed(case: Case) -> Denial | None:
+    """The owner of the address wants no mail of this kind, from whichever customer it is."""
+    hold = case.mailbox.unsubscribed(case.now, case.kind) if case.mailbox is not None else None
+    if hold is None:
+        return None
+    return Denial(
+        "on_hold",
+        f"the address is unsubscribed from {case.kind} mail since {hold.at.isoformat()}",
+        available_at=hold.until,
+    )
+
+
+def thread_hold(case: Case) -> Denial | None:
+    """The thread is on hold for this kind."""
+    hold = case.thread.holds.binding(case.now, case.kind) if case.thread is not None else None
+    if case.thread is None or hold is None:
+        return None
+    return Denial(
+        "on_hold",
+        f"thread {case.thread.thread_id} is on hold: {hold.reason}",
+        available_at=hold.until,
+    )
+
+
 def recovery(case: Case) -> Denial | None:
     """The database is an older copy, and a human has not said that the gap is filled (D13).
 
@@ -150,7 +178,12 @@ def pause(case: Case) -> Denial | None:
 
 
 def address_hold(case: Case) -> Denial | None:
-    """The address bounced or its owner complained; a new address or a human lifts it."""
+    """The address bounced, its owner complained, or a human blocked it (design D21)."""
+    hold = case.mailbox.suppressed(case.now, case.kind) if case.mailbox is not None else None
+    if hold is not None:
+        return Denial(
+            "address_on_hold", f"the address is on hold: {hold.reason}", available_at=hold.until
+        )
     if case.customer is None or case.address is None:
         return None
     cause = case.customer.held_addresses.get(case.address)
@@ -191,13 +224,13 @@ def cap(case: Case) -> Denial | None:
 
 
 def _reply_caps(case: Case) -> Denial | None:
-    if case.thread is not None:
-        times = case.thread.reply_times(case.now)
+    if case.conversation is not None:
+        times = case.conversation.reply_times(case.now)
         limit = case.policy.replies_per_thread_hour
         if len(times) >= limit:
             return Denial(
                 "loop_guard",
-                f"thread {case.thread.thread_id} had {len(times)} replies within an hour",
+                f"{case.conversation.name} had {len(times)} replies within an hour",
                 available_at=times[len(times) - limit] + windows.HOUR,
                 trips_loop_guard=True,
             )
@@ -231,6 +264,8 @@ SUBJECT_GUARDS: tuple[SubjectGuard, ...] = (final_duplicate, live_permit, outsid
 """Judged for each send key, in this order."""
 CUSTOMER_GUARDS: tuple[CustomerGuard, ...] = (
     customer_hold,
+    unsubscribed,
+    thread_hold,
     recovery,
     pause,
     address_hold,

@@ -3,10 +3,16 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+EVERY_KIND = ""
+"""Stands for all kinds of mail in a book: the word on a reason that names no kind."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """The latest word on one reason: held (until an instant, UTC, or for good) or lifted."""
+    """The latest word on one reason: held (until an instant, UTC, or for good) or lifted.
+
+    It speaks of the kinds that it names; without kinds of all of them.
+    """
 
     reason: str
     held: bool
@@ -20,34 +26,105 @@ class Hold:
         return self.held and in_time and (not self.kinds or kind in self.kinds)
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """How long the holds of one sort last: until an instant (UTC), `indefinite`, or not at all."""
+
+    until: datetime | None = None
+    indefinite: bool = False
+
+
 @dataclass(slots=True)
 class HoldBook:
-    """The holds of one invoice or customer, by reason."""
+    """The holds of one invoice, customer or address: by reason, then by kind of mail.
 
-    holds: dict[str, Hold] = field(default_factory=dict)
+    Words on one reason add up by kind: held for digests and later for notifications means held for
+    both, and a release for one of them leaves the other. At most one word for each kind is kept.
+    """
+
+    holds: dict[str, dict[str, Hold]] = field(default_factory=dict)
 
     def newer(self, hold: Hold) -> bool:
-        """Is this word on its reason news? Of two of one instant the last to arrive stands."""
-        known = self.holds.get(hold.reason)
-        return known is None or (hold.at >= known.at and hold != known)
+        """Is it news for one kind at least? Of two of one instant the last to arrive stands."""
+        return any(self._newer(hold, kind) for kind in hold.kinds or (EVERY_KIND,))
 
     def note(self, hold: Hold) -> None:
-        """Take the word; called by events only."""
-        self.holds[hold.reason] = hold
+        """Take the word for each kind for which it is news; called by events only."""
+        for kind in hold.kinds or (EVERY_KIND,):
+            if self._newer(hold, kind):
+                words = self.holds.setdefault(hold.reason, {})
+                if kind == EVERY_KIND:
+                    for old in [k for k, word in words.items() if word.at <= hold.at]:
+                        del words[old]
+                words.pop(kind, None)
+                words[kind] = hold
 
-    def binding(self, now: datetime, kind: str) -> Hold | None:
-        """The hold that lasts longest of those which bind now, or None."""
-        binding = [hold for hold in self.holds.values() if hold.binds(now, kind)]
-        if not binding:
+    def binding(self, now: datetime, kind: str, *, but: str | None = None) -> Hold | None:
+        """The hold that lasts longest of those which bind now, or None; `but` passes one sort."""
+        if not self.holds:
             return None
-        endless = [hold for hold in binding if hold.until is None]
-        return endless[0] if endless else max(binding, key=lambda hold: hold.until or hold.at)
+        return _longest([w for w in self._words_on(kind, but) if w.binds(now, kind)])
 
-    def words(self) -> tuple[Hold, ...]:
-        """Every word that is kept, each once, in an order in which they can be noted again."""
-        return tuple(self.holds.values())
+    def bound_by(self, reason: str, now: datetime, kind: str) -> Hold | None:
+        """The hold of this sort of reason that lasts longest and binds a mail of this kind now."""
+        words = [word for word in self._words_on(kind, None) if is_of_sort(word.reason, reason)]
+        return _longest([word for word in words if word.binds(now, kind)])
 
     def until(self, now: datetime, kind: str) -> tuple[datetime | None, bool]:
         """The end of the binding holds and whether they have none: what a read model keeps."""
-        hold = self.binding(now, kind)
-        return (None, False) if hold is None else (hold.until, hold.until is None)
+        span = span_of(self.binding(now, kind))
+        return span.until, span.indefinite
+
+    def in_force(self, now: datetime) -> list[Hold]:
+        """Every hold that binds some kind of mail now, each with the kinds that it still binds."""
+        found = []
+        for words in self.holds.values():
+            kinds: dict[Hold, list[str]] = {}
+            for kind, word in words.items():
+                if word.binds(now, kind):
+                    kinds.setdefault(word, []).append(kind)
+            for word, bound in kinds.items():
+                named = () if EVERY_KIND in bound else tuple(sorted(bound))
+                found.append(Hold(word.reason, True, word.at, word.until, named))
+        return found
+
+    def words(self) -> tuple[Hold, ...]:
+        """Every word that is kept, each once, in an order in which they can be noted again."""
+        return tuple(dict.fromkeys(w for words in self.holds.values() for w in words.values()))
+
+    def copy(self) -> "HoldBook":
+        """A book that can be written to without changing this one."""
+        return HoldBook({reason: dict(words) for reason, words in self.holds.items()})
+
+    def _newer(self, hold: Hold, kind: str) -> bool:
+        words = self.holds.get(hold.reason, {})
+        known, of_all = words.get(kind), words.get(EVERY_KIND)
+        if known is not None and (hold.at < known.at or hold == known):
+            return False
+        return of_all is None or hold.at >= of_all.at
+
+    def _words_on(self, kind: str, but: str | None) -> list[Hold]:
+        """The word on each reason that a mail of this kind goes by: its own before that for all."""
+        found = []
+        for reason, words in self.holds.items():
+            word = words.get(kind) or words.get(EVERY_KIND)
+            if word is not None and (but is None or not is_of_sort(reason, but)):
+                found.append(word)
+        return found
+
+
+def is_of_sort(reason: str, sort: str) -> bool:
+    """Is it that reason, or one of its sort, such as `unsubscribed: group 10`?"""
+    return reason == sort or reason.startswith(f"{sort}:")
+
+
+def span_of(hold: Hold | None) -> Span:
+    """How long a hold lasts, or none."""
+    return Span() if hold is None else Span(hold.until, hold.until is None)
+
+
+def _longest(holds: list[Hold]) -> Hold | None:
+    if not holds:
+        return None
+    endless = [hold for hold in holds if hold.until is None]
+    return endless[0] if endless else max(holds, key=lambda hold: hold.until or hold.at)

@@ -1,5 +1,6 @@
 """Who is who: normal form and fingerprint of an address, aggregate ids, and our own Message-IDs."""
 
+import hashlib
 import hmac
 import re
 import unicodedata
@@ -19,6 +20,8 @@ _DOMAIN = re.compile(r"[a-z0-9._-]+|\[[\x21-\x5a\x5e-\x7e]+\]")
 """Names, also such as DNS would not have, and an address literal."""
 ADDRESS_CUSTOMER_PREFIX = "adr_"
 """Customers known only by their address carry this prefix and the fingerprint (design D9)."""
+LONGEST_MESSAGE_NAME = 255
+"""A Message-ID of more characters, brackets aside, is known by its digest."""
 RESERVED_CUSTOMER_PREFIX = "ledger-probe-"
 """Synthetic customers of the guard check; refused in public requests (design D13)."""
 
@@ -29,10 +32,14 @@ class BadAddress(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An address as it was given, beside the fingerprint under which the log knows it (D18)."""
+    """An address as it was given, beside the fingerprint under which the log knows it (D18).
+
+    `untagged` is the fingerprint of the address without its plus tag, None where it has no tag.
+    """
 
     text: str
     fingerprint: str
+    untagged: str | None = None
 
 
 def normal_form(address: str) -> str:
@@ -91,6 +98,19 @@ def fingerprint(secret: bytes, address: str) -> str:
     return hmac.digest(secret, normal_form(address).encode(), "sha256").hex()[:32]
 
 
+def untagged_fingerprint(secret: bytes, address: str) -> str | None:
+    """The fingerprint of a tagged address without its plus tag (RFC 5233), None without a tag.
+
+    It ties the senders of one mailbox together for the loop guard, and for nothing else: whose
+    mail it is and what holds it stay with the address as written (design D9). Raises BadAddress.
+    """
+    local, _, domain = normal_form(address).rpartition("@")
+    base, plus, _ = local.partition("+")
+    if not plus or not base or local.startswith('"'):
+        return None
+    return fingerprint(secret, f"{base}@{domain}")
+
+
 def customer_known_by(address: Address) -> str:
     """The customer id of somebody without a billing id, known by their address alone (D9)."""
     return ADDRESS_CUSTOMER_PREFIX + address.fingerprint
@@ -118,11 +138,18 @@ def message_name(text: str) -> str:
 
     Mail systems and agents leave the brackets off, which are no part of the id (RFC 5322, section
     3.6.4); one mail under two names would earn two replies. The ids that mail systems give
-    themselves, without an '@', stay as they are.
+    themselves, without an '@', stay as they are. One of more than 255 characters goes by its
+    SHA-256 digest, in every place alike.
     """
     bare = text.strip()
     inner = bare.removeprefix("<").removesuffix(">").strip()
-    return f"<{inner}>" if "@" in inner else bare
+    if "@" not in inner:
+        return bare if len(bare) <= LONGEST_MESSAGE_NAME else _digest(bare)
+    return f"<{inner}>" if len(inner) <= LONGEST_MESSAGE_NAME else f"<{_digest(inner)}>"
+
+
+def _digest(text: str) -> str:
+    return f"{hashlib.sha256(text.encode()).hexdigest()}@long-message-id.invalid"
 
 
 def permit_of_message_id(secret: bytes, text: str) -> str | None:

@@ -9,8 +9,9 @@ from zoneinfo import ZoneInfo
 
 from eventsourcing.domain import Aggregate
 
-from ledger.domain.balance import MoneyFact, Snapshot, Status, in_flight_until
+from ledger.domain.balance import Snapshot, Status
 from ledger.domain.hold import Hold, HoldBook
+from ledger.domain.payments import MoneyFact, in_flight_until
 from ledger.domain.sends import SendBook, SendRecord
 
 
@@ -51,12 +52,14 @@ class Invoice(Aggregate):
     STATE: ClassVar[dict[str, Any]] = {
         "invoice_id": str,
         "snapshot": Snapshot | None,
+        "beside": tuple[Snapshot, ...],
         "standing": Standing,
         "money": dict[str, MoneyFact],
         "holds": HoldBook,
         "stages": dict[tuple[int, str], StageRecord],
         "rejections": dict[str, int],
         "notices": SendBook,
+        "subscriptions": tuple[str, ...],
     }
     """What a snapshot of it holds."""
 
@@ -72,31 +75,60 @@ class Invoice(Aggregate):
         invoice_id: str
 
     class Observed(Event):
-        """A snapshot of the billing system was taken in."""
+        """A snapshot of the billing system was taken in, or another of its moment was the last.
+
+        `beside` are the others of the same moment. Before version 2 there were none, and a
+        snapshot said nothing of payments in flight.
+        """
 
         TOPIC: ClassVar[str] = "ledger:Invoice.Observed"
+        class_version: ClassVar[int] = 2
         snapshot: Snapshot
         standing: Standing
+        beside: tuple[Snapshot, ...]
+        in_flight_until: datetime | None
+
+        @staticmethod
+        def upcast_v1_v2(state: dict[str, Any]) -> None:
+            """Read a snapshot of before ADR 0005."""
+            state["beside"] = []
+            state["in_flight_until"] = None
 
         def apply(self, aggregate: "Invoice") -> None:
             before = aggregate.snapshot
             aggregate.snapshot = now = self.snapshot
+            aggregate.beside = self.beside
             if before is not None:
                 if (before.due_on, before.issued_on) != (now.due_on, now.issued_on):
                     aggregate.overtake("the due date was changed")
                 if before.customer_id != now.customer_id:
                     aggregate.overtake("it has another owner")
+                if before.currency != now.currency:
+                    aggregate.overtake("the currency was corrected")
             aggregate.stand(self.standing)
 
     class MoneyMoved(Event):
-        """A payment changed its state, or a credit was given or taken back."""
+        """A payment changed its state, or a credit was given or taken back.
+
+        `alone` says that it takes the place of what was said of the same state of that payment, as
+        all did before version 2: then each state of a payment counted once, at its earliest.
+        """
 
         TOPIC: ClassVar[str] = "ledger:Invoice.MoneyMoved"
+        class_version: ClassVar[int] = 2
         fact: MoneyFact
         standing: Standing | None
         in_flight_until: datetime | None
+        alone: bool = False
+
+        @staticmethod
+        def upcast_v1_v2(state: dict[str, Any]) -> None:
+            """Read a fact of before ADR 0005."""
+            state["alone"] = True
 
         def apply(self, aggregate: "Invoice") -> None:
+            if self.alone:
+                aggregate.forget_state(self.fact)
             aggregate.money[self.fact.key] = self.fact
             if self.in_flight_until is not None:
                 aggregate.overtake("a payment is in flight")
@@ -109,6 +141,15 @@ class Invoice(Aggregate):
         TOPIC: ClassVar[str] = "ledger:Invoice.PaymentFailureNoted"
         event_id: str
         attempt_id: str | None
+
+    class SubscriptionNamed(Event):
+        """A subscription that this invoice bills was told."""
+
+        TOPIC: ClassVar[str] = "ledger:Invoice.SubscriptionNamed"
+        subscription_id: str
+
+        def apply(self, aggregate: "Invoice") -> None:
+            aggregate.subscriptions = (*aggregate.subscriptions, self.subscription_id)
 
     class RefundNoted(Event):
         """A refund was reported; it changes no balance (provider pages, contract: Money)."""
@@ -266,12 +307,14 @@ class Invoice(Aggregate):
     def __init__(self, invoice_id: str) -> None:
         self.invoice_id = invoice_id
         self.snapshot: Snapshot | None = None
+        self.beside: tuple[Snapshot, ...] = ()
         self.standing = Standing(Status.DRAFT, 0, 1, None, None, False)
         self.money: dict[str, MoneyFact] = {}
         self.holds = HoldBook()
         self.stages: dict[tuple[int, str], StageRecord] = {}
         self.rejections: dict[str, int] = {}
         self.notices = SendBook()
+        self.subscriptions: tuple[str, ...] = ()
 
     @property
     def customer_id(self) -> str:
@@ -304,7 +347,14 @@ class Invoice(Aggregate):
 
     def in_flight_until(self, longest: timedelta) -> datetime | None:
         """Until when a pending payment holds reminders back."""
-        return in_flight_until(self.money.values(), longest)
+        settled_before = self.snapshot.settled_before if self.snapshot else None
+        return in_flight_until(self.money.values(), longest, settled_before)
+
+    def forget_state(self, fact: MoneyFact) -> None:
+        """Drop what else was said of this state of that payment; called by old events only."""
+        same = [key for key, known in self.money.items() if known.old_key == fact.old_key]
+        for key in same:
+            del self.money[key]
 
     def record(self, record: StageRecord) -> None:
         """Put a stage on record; called by events only."""

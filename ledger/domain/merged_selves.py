@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from ledger.domain.credits import CreditBook
 from ledger.domain.hold import HoldBook
+from ledger.domain.subscription import SubscriptionBook
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from ledger.domain.customer import Customer
+    from ledger.domain.subscription import Subscription
 
 _PARTED = "two customers who had been merged were parted"
 
@@ -24,6 +26,7 @@ def absorb(customer: Customer, event: Customer.Absorbed) -> None:
     for hold in event.holds:
         if customer.holds.newer(hold):
             customer.holds.note(hold)
+    _take_subscriptions(customer, event.subscriptions)
     if event.breaker is not None:
         mine = customer.breaker
         if mine is None or (mine.scope != "all" and event.breaker.scope == "all"):
@@ -45,6 +48,8 @@ def leave(customer: Customer, event: Customer.Unmerged) -> None:
     customer.holds = HoldBook()
     for hold in event.holds:
         customer.holds.note(hold)
+    customer.subscriptions = SubscriptionBook()
+    _take_subscriptions(customer, event.subscriptions)
     customer.breaker = event.breaker
     customer.held_addresses = dict(event.held_addresses)
     customer.apologies = dict(event.apologies)
@@ -63,6 +68,13 @@ def let_go(customer: Customer, event: Customer.LetGo) -> None:
     customer.credit.drop(event.ids)
     _remember_selves(customer, dict.fromkeys(event.ids, event.timestamp))
     customer.overtake(_PARTED, ())
+
+
+def _take_subscriptions(customer: Customer, told: tuple[Subscription, ...]) -> None:
+    """Take the later word on each subscription."""
+    for subscription in told:
+        if customer.subscriptions.newer(subscription):
+            customer.subscriptions.note(subscription)
 
 
 def _remember_selves(customer: Customer, formerly: dict[str, datetime]) -> None:

@@ -56,7 +56,9 @@ class Item:
 class Permit:
     """A reservation for one send; times are UTC, `send_by` is when it lapses unless settled.
 
-    `action` is the human's deliberate repeat that it carries out (design D14).
+    `address` is the fingerprint of where it goes: the customer's preferred address at the grant, or
+    one of its own (`address_named`). `action` is the human's deliberate repeat that it carries out
+    (design D14). `bounced` tells that its mail came back; it was sent all the same, and counts.
     """
 
     permit_id: str
@@ -76,6 +78,7 @@ class Permit:
     slots: tuple[str, ...] = ()
     named: str | None = None
     address: str | None = None
+    address_named: bool = False
     redeemed_at: datetime | None = None
     attempt: str | None = None
     settled_at: datetime | None = None
@@ -86,6 +89,7 @@ class Permit:
     idempotency: str | None = None
     rejections: int = 0
     action: str | None = None
+    bounced: bool = False
 
     @property
     def live(self) -> bool:

@@ -31,6 +31,15 @@ class Stage:
 
 
 DEFAULT_STAGES = (Stage("day-3", 3, 0), Stage("day-7", 7, 10), Stage("day-14", 14, 25))
+DEFAULT_UPCOMING = (
+    "invoice.upcoming",
+    "invoice.will_be_due",
+    "customer.subscription.trial_will_end",
+    "subscription_renewal_reminder",
+    "subscription_trial_end_reminder",
+    "prerenewal",
+)
+"""Types of notices of something to come, as Stripe, Chargebee and Recurly call their events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +67,10 @@ class Policy:
     alert_summary_minutes: int = 5
     idempotency_days: int = 30
     rejected_body_days: int = 30
+    clock_jump_minutes: int = 5
+    remind_after_subscription_end: bool = True
+    upcoming_event_types: tuple[str, ...] = DEFAULT_UPCOMING
+    own_lists: tuple[str, ...] = ()
     message_id_domain: str = "send-ledger.invalid"
     locale: str = "en_US"
 
@@ -65,6 +78,11 @@ class Policy:
     def permit_life(self) -> timedelta:
         """How long a permit lives before it lapses."""
         return timedelta(minutes=self.permit_minutes)
+
+    @property
+    def clock_jump(self) -> timedelta:
+        """How far the database's clock may move against a second clock before it is suspect."""
+        return timedelta(minutes=self.clock_jump_minutes)
 
     def stage(self, name: str) -> Stage | None:
         """The stage of that name, or None."""
@@ -105,6 +123,7 @@ _BOUNDS: dict[str, tuple[int, int]] = {
     "alert_summary_minutes": (1, 24 * 60),
     "idempotency_days": (1, 3650),
     "rejected_body_days": (1, 3650),
+    "clock_jump_minutes": (1, 24 * 60),
 }
 
 
@@ -123,6 +142,9 @@ def parse_policy(raw: Mapping[str, Any]) -> Policy:
             _whole_number(f"policy.{name}", values[name], low, high)
     _choice(values, "catch_up", ("highest", "next"))
     _flag(values, "age_from_issue_without_due_date")
+    _flag(values, "remind_after_subscription_end")
+    if "upcoming_event_types" in values:
+        values["upcoming_event_types"] = _event_types(values["upcoming_event_types"])
     if "stages" in values:
         values["stages"] = _stages(values["stages"])
     if "time_zone" in values:
@@ -131,6 +153,8 @@ def parse_policy(raw: Mapping[str, Any]) -> Policy:
         raise PolicyError("policy.adopt_before must be a date, written YYYY-MM-DD without quotes")
     if "smallest_amount_to_dun" in values:
         values["smallest_amount_to_dun"] = _amounts(values["smallest_amount_to_dun"])
+    if "own_lists" in values:
+        values["own_lists"] = _list_ids(values["own_lists"])
     domain = values.get("message_id_domain", "x")
     if (
         not isinstance(domain, str)
@@ -207,6 +231,26 @@ def _stages(raw: object) -> tuple[Stage, ...]:
     if any(later.days <= earlier.days for earlier, later in pairwise(stages)):
         raise PolicyError("stages must be in order of their days, each later than the one before")
     return tuple(stages)
+
+
+def _event_types(raw: object) -> tuple[str, ...]:
+    if not isinstance(raw, list) or len(raw) > 100:
+        raise PolicyError("policy.upcoming_event_types must be a list of at most 100 names")
+    for name in raw:
+        if not isinstance(name, str) or not 0 < len(name) <= 255:
+            raise PolicyError("policy.upcoming_event_types: a name has 1 to 255 characters")
+    return tuple(raw)
+
+
+def _list_ids(raw: object) -> tuple[str, ...]:
+    if not isinstance(raw, list | tuple) or len(raw) > 100:
+        raise PolicyError("policy.own_lists is a list of at most 100 List-Id values")
+    for name in raw:
+        if not isinstance(name, str) or not 0 < len(name) <= 255 or set(name) & set(" <>@"):
+            raise PolicyError(
+                "policy.own_lists holds what stands between < and > in the header List-Id"
+            )
+    return tuple(raw)
 
 
 def _amounts(raw: object) -> dict[str, int]:

@@ -27,8 +27,11 @@ _ALL = (
     Reason("outbound_message", 409, "The message replied to is one of ours"),
     Reason("auto_generated", 409, "The message replied to was written by a machine"),
     Reason("own_message", 409, "The message replied to is our own mail coming back"),
+    Reason("answered", 409, "A person has answered; follow-ups stop"),
+    Reason("superseded", 409, "A later follow-up has been sent"),
     Reason("nothing_owed", 409, "Nothing is owed on this invoice"),
     Reason("voided", 409, "The invoice is void"),
+    Reason("subscription_ended", 409, "The subscription that the mail is about has ended"),
     Reason("no_due_date", 409, "The invoice has no due date"),
     Reason("stale_cycle", 409, "The invoice is in another cycle than expected"),
     Reason("amount_changed", 409, "The amount owed is not the expected one"),
@@ -57,6 +60,7 @@ _ALL = (
     Reason("unknown_intent", 422, "The key may not use this intent"),
     Reason("cap_reached", 429, "The customer has had as many mails as allowed"),
     Reason("loop_guard", 429, "Too many replies in this thread or to this customer", True),
+    Reason("clock_suspect", 503, "The clocks disagree; nothing is granted until they agree", True),
     Reason("unavailable", 503, "The ledger cannot answer now; nothing was granted", True),
 )
 REASONS = {reason.code: reason for reason in _ALL}

@@ -19,7 +19,7 @@ from ledger.domain.stages import (
     stage_obstacle,
     stage_to_ask_about,
 )
-from ledger.domain.thread import Message
+from ledger.domain.subscription import Subscription
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,7 @@ class InvoiceStage:
     override: bool = False
     covered: bool = False
     duplicate_code: str = "already_sent"
+    ended: Subscription | None = None
     _verdict: "Denial | Due | None" = None
     _held: "tuple[Holder | None] | None" = None
 
@@ -90,6 +91,7 @@ class InvoiceStage:
             self._expectations()
             or money_obstacle(self.invoice, self.policy)
             or self._credit()
+            or (self.ended.obstacle(self.name) if self.ended is not None else None)
             or self._ladder()
             or hold_obstacle(self.invoice, self.kind, self.now)
             or in_flight_obstacle(self.invoice, self.policy, self.now)
@@ -161,6 +163,7 @@ class InvoiceNotice:
     now: datetime
     policy: Policy
     rejections_before_hold: int
+    ended: Subscription | None = None
     duplicate_code: str = "already_sent"
 
     @property
@@ -178,65 +181,14 @@ class InvoiceNotice:
         return next((holder for holder in found if not holder.final), next(iter(found), None))
 
     def obstacle(self) -> Denial | None:
-        """Nothing owed, void, or on hold; a due date is not needed."""
+        """Nothing owed, void, its subscription ended, or on hold; a due date is not needed."""
         rejections = max(self.invoice.notices.rejections.get(slot, 0) for slot in self.slots)
         return (
             money_obstacle(self.invoice, self.policy)
+            or (self.ended.obstacle(self.name) if self.ended is not None else None)
             or hold_obstacle(self.invoice, self.kind, self.now)
             or too_many_rejections(self.name, rejections, self.rejections_before_hold)
         )
-
-
-@dataclass(frozen=True, slots=True)
-class ThreadSlot:
-    """A message of an intent or a numbered follow-up: once in its thread."""
-
-    name: str
-    book: SendBook
-    slot: str
-    duplicate_code: str
-    rejections_before_hold: int
-
-    def holder(self) -> Holder | None:
-        """The permit that holds the slot."""
-        return holder_in(self.book, self.slot)
-
-    def obstacle(self) -> Denial | None:
-        """A send that the provider refused again and again waits for a human."""
-        return rejected_too_often(self.name, self.book, self.slot, self.rejections_before_hold)
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyTo:
-    """The answer to one inbound message of a person."""
-
-    message_id: str
-    message: Message | None
-    book: SendBook
-    slot: str
-    rejections_before_hold: int
-    duplicate_code: str = "already_replied"
-
-    @property
-    def name(self) -> str:
-        """The message."""
-        return f"the reply to {self.message_id}"
-
-    def holder(self) -> Holder | None:
-        """The permit that holds the reply to this message."""
-        return holder_in(self.book, self.slot)
-
-    def obstacle(self) -> Denial | None:
-        """Only a known inbound message that a person wrote earns a reply."""
-        if self.message is None:
-            return Denial("unknown_message", f"the message {self.message_id} is not known")
-        if self.message.ours:
-            return Denial("own_message", f"{self.message_id} is our own mail coming back")
-        if self.message.direction != "inbound":
-            return Denial("outbound_message", f"{self.message_id} went out from us")
-        if self.message.automatic is not None:
-            return Denial("auto_generated", f"{self.message_id}: {self.message.automatic}")
-        return rejected_too_often(self.name, self.book, self.slot, self.rejections_before_hold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +198,7 @@ class NamedSend:
     name: str
     permit: Permit | None
     rejections_before_hold: int
+    ended: Subscription | None = None
     duplicate_code: str = "already_sent"
 
     def holder(self) -> Holder | None:
@@ -261,7 +214,9 @@ class NamedSend:
         )
 
     def obstacle(self) -> Denial | None:
-        """A send that the provider refused again and again waits for a human."""
+        """The end of what it announces; one that was refused again and again waits for a human."""
+        if self.ended is not None:
+            return self.ended.obstacle(self.name)
         rejections = self.permit.rejections if self.permit else 0
         return too_many_rejections(self.name, rejections, self.rejections_before_hold)
 

@@ -11,6 +11,7 @@ from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 
 from ledger.application.ports import StoreUnavailable
+from ledger.store.session_limits import session_options
 
 
 class Connections:
@@ -29,7 +30,7 @@ class Connections:
                 "autocommit": True,
                 "application_name": "send-ledger reader",
                 "client_encoding": "UTF8",
-                "options": "-c statement_timeout=15000 -c timezone=UTC -c jit=off",
+                "options": session_options(),
             },
             check=AsyncConnectionPool.check_connection,
             configure=_read_json_fast,

@@ -7,9 +7,18 @@ from importlib.resources import files
 
 import psycopg
 
+from ledger.store.session_limits import session_options
 from ledger.store.statements import statement
 
 _LOCK = 7_203_412_881
+_OPTIONS = session_options(
+    lock_timeout="30s",
+    statement_timeout="0",
+    idle_in_transaction_session_timeout="15s",
+    idle_session_timeout="15s",
+)
+"""A process that stops in the middle loses its locks, the advisory one too; a migration takes as
+long as it takes."""
 
 
 class MigrationError(Exception):
@@ -45,7 +54,9 @@ def migrate(conninfo: str) -> list[Migration]:
     after it ran, or a database that a newer version migrated.
     """
     run: list[Migration] = []
-    with psycopg.connect(conninfo, autocommit=True, application_name="send-ledger migrate") as db:
+    with psycopg.connect(
+        conninfo, autocommit=True, options=_OPTIONS, application_name="send-ledger migrate"
+    ) as db:
         db.execute(statement("schema", "lock"), {"key": _LOCK})
         try:
             db.execute(statement("schema", "create"))

@@ -3,10 +3,13 @@
 import hashlib
 import hmac
 from datetime import datetime
+from typing import Any
 
 import psycopg
+from psycopg import AsyncConnection
 
 from ledger.domain.policy import Policy
+from ledger.store.session_limits import session_options
 from ledger.store.statements import statement
 
 
@@ -26,7 +29,10 @@ def prepare_ledger(
     Returns True where the ledger uses a test clock. Raises WrongSecret or RealHistory.
     """
     check = hmac.new(secret, b"send-ledger secret check", hashlib.sha256).hexdigest()
-    with psycopg.connect(conninfo, autocommit=True) as db, db.transaction():
+    with (
+        psycopg.connect(conninfo, autocommit=True, options=session_options()) as db,
+        db.transaction(),
+    ):
         db.execute(statement("ledger", "lock"))
         db.execute(statement("ledger", "put_setting"), {"name": "secret_check", "value": check})
         row = db.execute(statement("ledger", "get_setting"), {"name": "secret_check"}).fetchone()
@@ -49,6 +55,20 @@ def prepare_ledger(
             db.execute(statement("ledger", "set_clock"), {"now": test_clock})
             return True
         return now is not None
+
+
+async def move_test_clock(connection: AsyncConnection[Any], now: datetime) -> datetime:
+    """Move the test clock on to `now` (UTC), and answer where it is: it never goes back.
+
+    Under the writer lock, so that no batch sees it move. Raises psycopg.Error.
+    """
+    async with connection.transaction():
+        await connection.execute(statement("ledger", "lock"))
+        cursor = await connection.execute(statement("ledger", "set_clock"), {"now": now})
+        row = await cursor.fetchone()
+    assert row is not None
+    moved_to: datetime = row[0]
+    return moved_to
 
 
 def is_fresh(conninfo: str) -> bool:

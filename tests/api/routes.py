@@ -109,6 +109,7 @@ ROUTES = (
         ("operate",),
         body=_WHY | {"scope": "kind:digest", "guard_check_id": "none"},
     ),
+    Route("POST", "/v1/control/clock/accept", ("operate",), body=_WHY | {"by": "ann"}),
     Route("POST", "/v1/control/guard-check", ("operate",)),
     Route(
         "POST",

@@ -13,7 +13,7 @@ from api.cli.main import main
 from api.cli.session import console
 from ledger.application.caller import SYSTEM
 from ledger.application.commands import CallPause
-from tests.integration.store.engines import engine_on
+from tests.integration.store.engines import engine_on, rows
 from tests.support.postgres import fresh_database
 from tests.support.service import Service
 
@@ -155,6 +155,19 @@ def test_help_cuts_no_sentence_off() -> None:
         commands = said.partition("Commands:\n")[2]
         assert commands
         assert "..." not in commands
+
+
+def test_clock_accept_is_an_event_under_a_name(run: Command, database: str) -> None:
+    done = run(database, "clock", "accept", "--by", "ann", "--reason", "it is right")
+    assert (done.exit_code, done.output[:46]) == (
+        0,
+        "the ledger goes by the database's clock, which",
+    )
+    query = (
+        "SELECT state ->> 'by', state ->> 'reason' FROM events WHERE topic LIKE '%ClockAccepted'"
+    )
+    assert asyncio.run(rows(database, query)) == [("ann", "it is right")]
+    assert run(database, "clock", "accept").exit_code == 2
 
 
 def test_status_tells_a_pause_with_its_reason(run: Command, database: str) -> None:

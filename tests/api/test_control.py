@@ -193,3 +193,15 @@ def test_a_resume_that_names_no_guard_check_is_not_proven(service: Service) -> N
         409, "guard_not_proven"
     )
     assert [p["scope"] for p in service.get("/v1/control").ok()["pauses"]] == ["kind:digest"]
+
+
+def test_a_named_human_accepts_the_clock(service: Service) -> None:
+    """Whether or not it is suspect: another process may suspect it. The answer tells the time."""
+    why = {"reason": "the machine was suspended", "by": "ann"}
+    accepted = service.post("/v1/control/clock/accept", why).ok()
+    assert accepted["result"] == "applied"
+    assert accepted["now"] == service.clock.isoformat().replace("+00:00", "Z")
+    assert service.get("/v1/control").ok()["clock_suspect"] is None
+    for missing in why:
+        body = {name: text for name, text in why.items() if name != missing}
+        service.post("/v1/control/clock/accept", body).no(422, "invalid_request")

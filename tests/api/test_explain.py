@@ -19,6 +19,8 @@ ORDER = [
     "live_permit",
     "outside_facts",
     "customer_hold",
+    "unsubscribed",
+    "thread_hold",
     "recovery",
     "pause",
     "address_hold",

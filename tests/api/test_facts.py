@@ -361,3 +361,33 @@ def test_a_bounce_holds_the_address_until_a_human_or_a_new_one(
     service.ask("message", thread_id=name, intent="z").no(409, "address_on_hold")
     service.fact("customer.observed", {"customer_id": name, "emails": [f"new.{name}@example.com"]})
     service.ask("message", thread_id=name, intent="z").ok(201)
+
+
+@pytest.mark.parametrize("precision", ["instant", "second"])
+def test_a_source_that_counts_whole_seconds_holds_its_second(
+    precision: str, service: Service, name: str
+) -> None:
+    seen = service.clock.replace(microsecond=0)
+    snapshot = _snapshot(name, observed_at=seen.isoformat(), precision=precision)
+    service.fact("invoice.observed", snapshot)
+    for number, after in enumerate((0, 0.5, 1)):
+        data = {"invoice_id": name, "payment_id": f"p{number}", "amount": 100 * 10**number}
+        time = (seen + timedelta(seconds=after)).isoformat()
+        service.fact("invoice.payment", data | {"state": "succeeded"}, time=time)
+    later = 10_000 if precision == "second" else 11_100
+    assert _balance(service, name) == (30_000 - later, "open")
+
+
+@pytest.mark.parametrize("end", ["succeeded", "failed", "canceled", "expired", "a snapshot"])
+def test_a_pending_payment_ends_as_the_provider_says(end: str, service: Service, name: str) -> None:
+    due_on = (service.clock - 4 * _DAY).date().isoformat()
+    service.put_invoice(name, due_on=due_on).ok()
+    data = {"invoice_id": name, "payment_id": "p", "amount": 10_000}
+    service.fact("invoice.payment", data | {"state": "pending"})
+    service.remind(name).no(409, "payment_in_flight")
+    service.advance(seconds=2)
+    if end == "a snapshot":
+        service.put_invoice(name, payment_in_flight=False).ok()
+    else:
+        service.fact("invoice.payment", data | {"state": end})
+    service.remind(name).ok(201)

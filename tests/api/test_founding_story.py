@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -133,9 +134,9 @@ def test_a_flood_and_its_cure(service: Service, tmp_path: Path) -> None:
     # A bug in another program: 400 mails in a day, past the ledger.
     service.move_clock("2026-07-15T08:05:00Z")
     log = sent_log(tmp_path / "sent.csv")
-    assert f"mails past the ledger              {MAILS}" in imported(service, log)
+    assert re.search(rf"mails past the ledger +{MAILS}\b", imported(service, log))
     again = imported(service, log)
-    assert f"known already                      {MAILS}" in again
+    assert re.search(rf"known already +{MAILS}\b", again)
     assert service.breaker(FLOODED) == "open"
     assert service.stages("INV-31a") == {"day-3": "sent", "day-7": "sent", "day-14": "pending"}
     assert len(service.alerts("breaker_opened", FLOODED)) == 1

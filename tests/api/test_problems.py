@@ -32,6 +32,7 @@ CONTRACT: dict[str, tuple[int, bool]] = (
     | {
         "cap_reached": (429, False),
         "loop_guard": (429, True),
+        "clock_suspect": (503, True),
         "unavailable": (503, True),
         "already_settled": (409, False),
         "guard_not_proven": (409, False),
@@ -43,7 +44,8 @@ CONTRACT: dict[str, tuple[int, bool]] = (
 def test_every_code_has_the_status_and_retryable_of_the_contract() -> None:
     served = {code: (reason.status, reason.retryable) for code, reason in REASONS.items()}
     assert {code: served[code] for code in CONTRACT} == CONTRACT
-    assert served.keys() - CONTRACT.keys() == {"unknown_permit"}
+    added = {"unknown_permit", "answered", "superseded", "subscription_ended"}
+    assert served.keys() - CONTRACT.keys() == added
 
 
 @pytest.mark.parametrize(

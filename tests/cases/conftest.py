@@ -13,7 +13,9 @@ from tests.support.service import Service, fresh_service
 
 _POLICY = """[policy]
 smallest_amount_to_dun = { USD = 500, JPY = 100, KWD = 1500 }
+own_lists = ["support.ours.example"]
 """
+_WEBHOOKS = {"LEDGER_WEBHOOK_POSTMARK_SECRET": "u:p", "LEDGER_WEBHOOK_POSTMARK_MODE": "live"}
 Play = Callable[..., Service]
 
 
@@ -56,7 +58,7 @@ def services(
                 moment,
                 workers=1 if running else 2,
                 connections=6,
-                env={"LEDGER_CONFIG": str(config)},
+                env={"LEDGER_CONFIG": str(config)} | _WEBHOOKS,
             )
             running.append(opened.enter_context(started))
             return running[-1]

@@ -10,7 +10,8 @@ from ledger.application.facts.fact import Fact
 from ledger.application.facts.invoice_credit import Credited
 from ledger.application.facts.invoice_observed import InvoiceObserved
 from ledger.application.facts.invoice_payment import PaymentMoved
-from ledger.domain.balance import PaymentState, Status
+from ledger.domain.balance import Status
+from ledger.domain.payments import PaymentState
 from tests.support.build import at
 from tests.support.given import given as history
 

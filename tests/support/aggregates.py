@@ -4,10 +4,11 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid5
 
-from ledger.domain.balance import MoneyFact, Snapshot, Status
+from ledger.domain.balance import Snapshot, Status
 from ledger.domain.cycles import next_standing
 from ledger.domain.hold import Hold
 from ledger.domain.invoice import Invoice
+from ledger.domain.payments import MoneyFact
 from ledger.domain.permit import Lane, Permit, State
 from ledger.domain.policy import Policy
 from tests.support.build import at
@@ -68,7 +69,13 @@ class InvoiceHistory:
             zone,
         )
         standing = self._standing(snapshot, self.invoice.money.values(), snapshot.observed_at)
-        return self.event(Invoice.Observed, snapshot=snapshot, standing=standing)
+        return self.event(
+            Invoice.Observed,
+            snapshot=snapshot,
+            standing=standing,
+            beside=(),
+            in_flight_until=None,
+        )
 
     def money(self, state: str, amount: int, name: str = "p1") -> "InvoiceHistory":
         """A payment or credit, now."""

@@ -16,6 +16,7 @@ from ledger.application.commands import (
     ReportOutcome,
     RequestPermit,
 )
+from ledger.application.facts.address_hold import AddressHoldTold
 from ledger.application.facts.customer_credit import CustomerCredited
 from ledger.application.facts.customer_hold import CustomerHeld
 from ledger.application.facts.customer_observed import CustomerObserved
@@ -27,6 +28,7 @@ from ledger.application.facts.invoice_credit import Credited
 from ledger.application.facts.invoice_hold import InvoiceHeld
 from ledger.application.facts.invoice_observed import InvoiceObserved
 from ledger.application.facts.invoice_payment import PaymentMoved
+from ledger.application.facts.mail_reports import MailReport
 from ledger.application.facts.send_observed import SendObserved
 from ledger.application.facts.thread_message import ThreadMessage
 from ledger.application.facts.unset import UNSET as UNSET
@@ -41,8 +43,9 @@ from ledger.application.kinds.payment_failed import PaymentFailedNotice
 from ledger.application.kinds.reminder import Expected, Reminder
 from ledger.application.kinds.reply import Reply
 from ledger.application.world import Identity
-from ledger.domain.balance import PaymentState, Status
-from ledger.domain.identity import Address, fingerprint
+from ledger.domain.balance import Status
+from ledger.domain.identity import Address, fingerprint, untagged_fingerprint
+from ledger.domain.payments import PaymentState
 
 SECRET = b"a secret of the tests, 32 bytes."
 IDENTITY = Identity(SECRET, "ledger.example")
@@ -83,7 +86,7 @@ def days(count: float) -> timedelta:
 
 def address(text: str) -> Address:
     """An address with the fingerprint that the tests' secret gives it."""
-    return Address(text, fingerprint(SECRET, text))
+    return Address(text, fingerprint(SECRET, text), untagged_fingerprint(SECRET, text))
 
 
 def invoice(
@@ -166,6 +169,23 @@ def customer_unhold(customer: str = "cus_1", reason: str = "bankrupt") -> Custom
     return CustomerHeld(customer, reason, False)
 
 
+def address_hold(
+    text: str = "pat@x.example",
+    reason: str = "blocked",
+    until: str | None = None,
+    kinds: tuple[str, ...] = (),
+) -> AddressHoldTold:
+    """An address put on hold, whoever has it."""
+    return AddressHoldTold(address(text), reason, True, at(until) if until else None, kinds)
+
+
+def address_unhold(
+    text: str = "pat@x.example", reason: str = "blocked", kinds: tuple[str, ...] = ()
+) -> AddressHoldTold:
+    """An address released."""
+    return AddressHoldTold(address(text), reason, False, None, kinds)
+
+
 def customer(customer_id: str = "cus_1", *emails: str) -> CustomerObserved:
     """The addresses of a customer."""
     return CustomerObserved(customer_id, tuple(address(e) for e in emails))
@@ -191,6 +211,9 @@ def message(
     automatic: str | None = None,
     ours: str | None = None,
     references: tuple[str, ...] = (),
+    reply_to: str | None = None,
+    report: MailReport | None = None,
+    when: str | None = None,
 ) -> ThreadMessage:
     """A message of a thread: inbound, written by a person."""
     return ThreadMessage(
@@ -200,10 +223,12 @@ def message(
         address(sender) if sender else None,
         address(recipient) if recipient else None,
         customer,
-        None,
+        at(when) if when else None,
         automatic,
         ours,
         references,
+        reply_to=address(reply_to) if reply_to else None,
+        report=report,
     )
 
 
@@ -214,9 +239,10 @@ def observed_send(
     stage: str | None = None,
     thread: str | None = None,
     intent: str | None = None,
+    in_reply_to: str | None = None,
 ) -> SendObserved:
     """A mail that was sent without the ledger."""
-    return SendObserved(customer, at(when), invoice_id, stage, thread, intent)
+    return SendObserved(customer, at(when), invoice_id, stage, thread, intent, in_reply_to)
 
 
 def delivery(

@@ -12,7 +12,9 @@ from ledger.domain.balance import Status
 from ledger.domain.control import CONTROL_ID, Control
 from ledger.domain.customer import Customer
 from ledger.domain.guards import Case, judge_customer, judge_subject
+from ledger.domain.identity import aggregate_id
 from ledger.domain.invoice import Invoice
+from ledger.domain.mailbox import Mailbox
 from ledger.domain.permit import Lane
 from ledger.domain.policy import Policy
 from ledger.domain.subjects import InvoiceStage
@@ -203,7 +205,8 @@ class Reader:
                     "control", "compare", live=live.schema, fresh=fresh.schema, table=table
                 )
                 rows = await self.connection.execute(compared, {"most": 5})
-                assert await rows.fetchall() == []
+                differing = await rows.fetchall()
+                assert differing == [], f"{model.name}.{table}: {differing}"
 
 
 def expected(scenario: Scenario, swept: bool = False) -> dict[str, Listed]:
@@ -224,8 +227,18 @@ def expected(scenario: Scenario, swept: bool = False) -> dict[str, Listed]:
         if swept:
             settle_lapsed(customer, now)
         address = customer.addresses[0] if customer.addresses else None
+        mailbox = aggregates.get(aggregate_id("address", address)) if address else None
+        assert mailbox is None or isinstance(mailbox, Mailbox)
         case = Case(
-            "reminder", Lane.OUTREACH, "any", now, policy, control, customer, address=address
+            "reminder",
+            Lane.OUTREACH,
+            "any",
+            now,
+            policy,
+            control,
+            customer,
+            address=address,
+            mailbox=mailbox,
         )
         covered = customer.credit.available(invoice.snapshot.currency)
         open_ = open_of(aggregates, customers, customer, invoice.snapshot.currency)

@@ -1,5 +1,6 @@
 """Random histories of a few invoices and customers: facts, requests, outcomes, clock steps."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeAlias
 
@@ -67,7 +68,7 @@ def days_near() -> st.SearchStrategy[date]:
 
 
 invoices, customers = st.sampled_from(INVOICES), st.sampled_from(CUSTOMERS)
-snapshots = st.builds(
+_plain_snapshots = st.builds(
     build.invoice,
     invoices,
     customers,
@@ -79,6 +80,12 @@ snapshots = st.builds(
     issued=st.one_of(st.just(build.UNSET), days_near().map(str)),
     zone=st.sampled_from(ZONES),
     email=st.one_of(st.just(build.UNSET), st.sampled_from(EMAILS)),
+)
+snapshots = st.builds(
+    lambda said, over, second: replace(said, nothing_in_flight=over, whole_second=second),
+    _plain_snapshots,
+    st.booleans(),
+    st.booleans(),
 )
 money = st.one_of(
     st.builds(
@@ -99,12 +106,16 @@ money = st.one_of(
 )
 until = st.one_of(st.none(), moments().map(str))
 reasons = st.sampled_from(("dispute", "promise"))
+suppressions = st.sampled_from(("bounced", "unsubscribed", "blocked"))
+addresses = st.sampled_from([e for e in EMAILS if e])
 kinds = st.sampled_from(((), ("reminder",), ("reply",)))
 holds = st.one_of(
     st.builds(build.hold, reasons, invoices, until),
     st.builds(build.unhold, reasons, invoices),
     st.builds(build.customer_hold, customers, reasons, until, kinds),
     st.builds(build.customer_unhold, customers, reasons),
+    st.builds(build.address_hold, addresses, suppressions, until, kinds),
+    st.builds(build.address_unhold, addresses, suppressions, kinds),
 )
 people = st.one_of(
     st.builds(build.customer, customers, st.sampled_from([e for e in EMAILS if e])),

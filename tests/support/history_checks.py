@@ -184,7 +184,11 @@ def same_as_model(ledger: HistoryLedger, model: Model) -> None:
         breaker = aggregate.breaker.scope if aggregate.breaker else None
         assert (name, breaker) == (name, customer.breaker)
         assert aggregate.addresses == tuple(customer.addresses)
-        assert set(aggregate.held_addresses) == customer.held_addresses
+    for name, holds in model.mailboxes.items():
+        mailbox = replayed.get(aggregate_id("address", name))
+        for kind in ("reminder", "reply", "digest", "notification"):
+            theirs = bool(mailbox and mailbox.held(model.now, kind))
+            assert (name, kind, theirs) == (name, kind, holds.held(model.now, kind))
     for name, invoice in model.invoices.items():
         if invoice.snapshot is None:
             continue

@@ -14,6 +14,7 @@ from ledger.application.commands import (
     RequestPermit,
     ResetBreaker,
 )
+from ledger.application.facts.address_hold import AddressHoldTold
 from ledger.application.facts.customer_hold import CustomerHeld
 from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.customers_merged import CustomersMerged
@@ -34,8 +35,9 @@ from ledger.application.kinds.notification import Notification
 from ledger.application.kinds.payment_failed import PaymentFailedNotice
 from ledger.application.kinds.reminder import Expected, Reminder
 from ledger.application.kinds.reply import Reply
-from ledger.domain.balance import PaymentState, Status
+from ledger.domain.balance import Status
 from ledger.domain.identity import Address
+from ledger.domain.payments import PaymentState
 from tests.support.build import AGENT, CALLERS, OPERATOR, POLLER, address, ask, at
 
 START = at("2026-12-01T08:00:00Z")
@@ -45,6 +47,10 @@ INVOICES = st.sampled_from(sorted(ZONES))
 THREADS = st.sampled_from(["thr_1", "thr_2", "thr_3", "thr_4"])
 MESSAGES = st.sampled_from([f"<m{n}@example.com>" for n in range(6)])
 ADDRESSES = st.sampled_from([address("pat@x.example"), address("kim@x.example")])
+WRITERS = {
+    f"<m{n}@example.com>": address("pat@x.example" if n % 2 else "kim@x.example") for n in range(6)
+}
+"""Who wrote each message: two people never share a Message-ID here."""
 MAILS = st.sampled_from(["pm_1", "pm_2", "pm_3"])
 STAGES = st.sampled_from(["day-3", "day-7", "day-14"])
 SHORT_STEPS = st.sampled_from([timedelta(minutes=m) for m in (1, 5, 9.5, 10, 31)])
@@ -94,6 +100,8 @@ def messages(permits: list[str]) -> st.SearchStrategy[ThreadMessage]:
         thread: str, name: str, customer: str | None, kind: str, person: Address | None
     ) -> ThreadMessage:
         direction = "outbound" if kind == "outbound" else "inbound"
+        if person is not None:
+            person = WRITERS[name]
         sender, recipient = (None, person) if kind == "outbound" else (person, None)
         automatic = "Precedence marks it" if kind == "automatic" else None
         ours = permits[-1] if kind == "ours" and permits else None
@@ -123,6 +131,7 @@ def facts(now: datetime, permits: list[str], number: int) -> st.SearchStrategy[F
     amounts = st.sampled_from([1000, 29000, -1000])
     credits_ = st.builds(Credited, INVOICES, st.sampled_from(["c1", "c2"]), amounts)
     reasons, on = st.sampled_from(["dispute", "promise"]), st.booleans()
+    suppressions = st.sampled_from(["bounced", "unsubscribed", "blocked"])
     kinds = st.sampled_from([(), ("reply",), ("reminder", "digest")])
     emails = st.lists(ADDRESSES, max_size=2, unique=True).map(tuple)
     sent_at = st.sampled_from([timedelta(minutes=1), timedelta(hours=20), timedelta(days=3)]).map(
@@ -145,12 +154,21 @@ def facts(now: datetime, permits: list[str], number: int) -> st.SearchStrategy[F
             st.builds(lambda event, id_: Delivery("resend", event, None, None, id_), events, one)
         )
         plain.append(st.builds(Delivery, st.just("resend"), events, MAILS))
+        plain.append(
+            st.builds(
+                lambda event, mail, to: Delivery("ses", event, mail, recipient=to),
+                events,
+                MAILS,
+                ADDRESSES,
+            )
+        )
     dated = st.one_of(
         payments,
         payments,
         credits_,
         st.builds(InvoiceHeld, INVOICES, reasons, on, until),
         st.builds(CustomerHeld, CUSTOMERS, reasons, on, until, kinds),
+        st.builds(AddressHoldTold, ADDRESSES, suppressions, on, until, kinds),
     )
     snapshot = st.builds(
         lambda said, at_: Fact(replace(said, observed_at=at_)), snapshots(now), when

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from ledger.application.facts.address_hold import AddressHoldTold
 from ledger.application.facts.customer_hold import CustomerHeld
 from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.customers_merged import CustomersMerged
@@ -20,6 +21,7 @@ from ledger.application.facts.invoice_observed import InvoiceObserved
 from ledger.application.facts.invoice_payment import PaymentMoved
 from ledger.application.facts.send_observed import SendObserved
 from ledger.application.facts.thread_message import ThreadMessage
+from tests.support.model_holds import ModelHolds, ModelWord, word_of
 from tests.support.model_invoices import LADDER, ModelInvoice
 from tests.support.model_permits import LIVE, Holdings, Key, ModelPermit, ObservedSend
 
@@ -38,21 +40,11 @@ class Expected:
 
 @dataclass
 class ModelCustomer:
-    """What is known of a customer after all merges; `holds` by reason."""
+    """What is known of a customer after all merges."""
 
-    holds: dict[str, tuple[datetime, bool, datetime | None, tuple[str, ...]]] = field(
-        default_factory=dict
-    )
+    holds: ModelHolds = field(default_factory=ModelHolds)
     breaker: str | None = None
     addresses: list[str] = field(default_factory=list)
-    held_addresses: set[str] = field(default_factory=set)
-
-    def held(self, now: datetime, kind: str) -> bool:
-        """Does a hold bind this kind of mail now?"""
-        return any(
-            on and (until is None or now < until) and (not kinds or kind in kinds)
-            for _, on, until, kinds in self.holds.values()
-        )
 
 
 @dataclass
@@ -63,6 +55,7 @@ class ModelMessage:
     outbound: bool
     automatic: bool
     ours: bool
+    writer: bool = False
 
 
 @dataclass
@@ -80,7 +73,8 @@ class Model:
     messages: dict[str, ModelMessage] = field(default_factory=dict)
     facts: set[tuple[str, str]] = field(default_factory=set)
     mails: dict[str, str] = field(default_factory=dict)
-    early: dict[str, str] = field(default_factory=dict)
+    early: dict[str, set[tuple[str, str | None]]] = field(default_factory=dict)
+    mailboxes: dict[str, ModelHolds] = field(default_factory=dict)
     pauses: set[str] = field(default_factory=set)
     paused_at: dict[str, int] = field(default_factory=dict)
     recovering: bool = False
@@ -118,14 +112,12 @@ class Model:
         """Two customers are one: windows go by their root, the rest is carried over."""
         before, after = self.customers.pop(gone, ModelCustomer()), self.meet(into)
         self.into[gone] = into
-        for reason, hold in before.holds.items():
-            if reason not in after.holds or hold[0] >= after.holds[reason][0]:
-                after.holds[reason] = hold
+        for word in before.holds.words:
+            after.holds.told(word)
         after.breaker = (
             "all" if "all" in (before.breaker, after.breaker) else (before.breaker or after.breaker)
         )
         after.addresses += [a for a in before.addresses if a not in after.addresses]
-        after.held_addresses |= before.held_addresses
 
     def one(self, first: str, second: str) -> bool:
         """Are the two one from now on? Somebody known by an address alone is the other."""
@@ -178,8 +170,13 @@ class Model:
             return True
         if permit.overtaken:
             return True
-        customer = self.customer(permit.customer)
-        if customer.held(self.now, permit.kind) or permit.address in customer.held_addresses:
+        if self.customer(permit.customer).holds.held(self.now, permit.kind):
+            return True
+        if self.address_lost(permit):
+            return True
+        root = self.root(permit.customer)
+        in_thread = permit.kind in ("reply", "follow_up", "message") and permit.thread is not None
+        if in_thread and self.root(self.threads[permit.thread or ""]) != root:
             return True
         for item in permit.items:
             invoice = self.invoices[item.invoice]
@@ -194,6 +191,22 @@ class Model:
         repeat = not permit.keys
         closed = invoice.status() != "open"
         return closed or invoice.held(self.now) or (not repeat and invoice.changed > permit.number)
+
+    def mailbox(self, address: str) -> ModelHolds:
+        """What holds mail to an address back, whoever has it."""
+        return self.mailboxes.setdefault(address, ModelHolds())
+
+    def address_lost(self, permit: ModelPermit) -> bool:
+        """Is the address of the permit held, or not the one to mail to any more?"""
+        if permit.address is None:
+            return False
+        if self.mailbox(permit.address).held(self.now, permit.kind):
+            return True
+        addresses = self.customer(permit.customer).addresses
+        if permit.address_named or addresses[:1] == [permit.address]:
+            return False
+        merged = self.root(permit.customer) != permit.customer
+        return permit.address not in addresses or not merged
 
 
 def _observed(model: Model, fact: Fact, said: InvoiceObserved) -> str:
@@ -225,15 +238,17 @@ def _invoice_held(model: Model, fact: Fact, said: InvoiceHeld) -> str:
 
 def _customer_held(model: Model, fact: Fact, said: CustomerHeld) -> str:
     customer = model.meet(said.customer_id)
-    hold = (fact.time or model.now, said.held, said.until, said.kinds)
-    known = customer.holds.get(said.reason)
-    if known is not None and (hold[0] < known[0] or hold == known):
+    if not customer.holds.told(word_of(fact, said, model.now)):
         return "stale"
-    customer.holds[said.reason] = hold
     for permit in model.holdings.mails(said.customer_id) if said.held else ():
         concerned = not said.kinds or permit.kind in said.kinds
         permit.overtaken = permit.overtaken or (permit.state in LIVE and concerned)
     return "applied"
+
+
+def _address_held(model: Model, fact: Fact, said: AddressHoldTold) -> str:
+    news = model.mailbox(said.address.fingerprint).told(word_of(fact, said, model.now))
+    return "applied" if news else "stale"
 
 
 def _addresses(model: Model, fact: Fact, said: CustomerObserved) -> str:
@@ -242,7 +257,11 @@ def _addresses(model: Model, fact: Fact, said: CustomerObserved) -> str:
     for email in said.emails:
         if not model.one(mine, model.address_of.setdefault(email.fingerprint, mine)):
             model.shared.add(email.fingerprint)
-    model.customers[mine].addresses = list(dict.fromkeys(e.fingerprint for e in said.emails))
+    told = list(dict.fromkeys(e.fingerprint for e in said.emails))
+    gone = set(model.customers[mine].addresses) - set(told)
+    for permit in model.holdings.mails(mine):
+        permit.overtaken |= permit.state in LIVE and permit.address in gone
+    model.customers[mine].addresses = told
     return "applied"
 
 
@@ -257,6 +276,7 @@ def _merged(model: Model, fact: Fact, said: CustomersMerged) -> str:
 def _message(model: Model, fact: Fact, said: ThreadMessage) -> str:
     told = (said.direction == "outbound", said.automatic is not None, said.ours is not None)
     known = model.messages.get(said.message_id)
+    names_writer = said.direction == "inbound" and said.sender is not None
     person = said.sender if said.direction == "inbound" else said.recipient
     if known is None:
         owner = said.customer_id
@@ -271,7 +291,7 @@ def _message(model: Model, fact: Fact, said: ThreadMessage) -> str:
             if model.root(before).startswith("adr_"):
                 model.one(owner, before)
             model.threads[said.thread_id] = owner
-        model.messages[said.message_id] = ModelMessage(said.thread_id, *told)
+        model.messages[said.message_id] = ModelMessage(said.thread_id, *told, names_writer)
     a_person = said.automatic is None and (said.ours is None or said.direction == "outbound")
     if a_person and said.customer_id is not None and person is not None:
         model.meet(said.customer_id)
@@ -279,8 +299,11 @@ def _message(model: Model, fact: Fact, said: ThreadMessage) -> str:
     if known is None:
         return "applied"
     heard = (known.outbound, known.automatic, known.ours)
+    news = names_writer and not known.writer and not known.outbound
+    known.writer = known.writer or names_writer
     known.outbound, known.automatic, known.ours = map(any, zip(heard, told, strict=True))
-    return "duplicate" if heard == (known.outbound, known.automatic, known.ours) else "applied"
+    same = heard == (known.outbound, known.automatic, known.ours)
+    return "duplicate" if same and not news else "applied"
 
 
 def _sent(model: Model, fact: Fact, said: SendObserved) -> str:
@@ -321,22 +344,30 @@ def _delivered(model: Model, fact: Fact, said: Delivery) -> str:
     permit = model.holdings.permits.get(permit_id or "")
     if permit is None and mail is None:
         return "ignored"
+    named = said.recipient.fingerprint if said.recipient is not None else None
+    if named is not None and said.event != "delivered":
+        model.mailbox(named).told(ModelWord(said.event, True, model.now))
     if permit is None and mail is not None:
-        kept = model.early.get(mail, said.event)
-        model.early[mail] = kept if said.event == "delivered" else said.event
+        model.early.setdefault(mail, set()).add((said.event, named))
     elif permit is not None:
-        deliver(model, permit, said.event, mail)
+        deliver(model, permit, {(said.event, named)}, mail)
     return "applied"
 
 
-def deliver(model: Model, permit: ModelPermit, event: str, mail: str | None) -> None:
-    """A mail was handed over after all; bad news of it holds its address."""
+def deliver(
+    model: Model,
+    permit: ModelPermit,
+    words: set[tuple[str, str | None]],
+    mail: str | None,
+) -> None:
+    """A mail was handed over after all; bad news that names nobody holds the permit's address."""
     if permit.state != "sent":
         model.holdings.settle(permit, "sent", model.now)
         if mail is not None:
             model.mails.setdefault(mail, permit.id)
-    if event != "delivered" and permit.address is not None:
-        model.meet(permit.customer).held_addresses.add(permit.address)
+    for event, named in sorted(words, key=str):
+        if event != "delivered" and named is None and permit.address is not None:
+            model.mailbox(permit.address).told(ModelWord(event, True, model.now))
 
 
 _FACTS: dict[type, Callable[[Model, Fact, Any], str]] = {
@@ -345,6 +376,7 @@ _FACTS: dict[type, Callable[[Model, Fact, Any], str]] = {
     Credited: _credited,
     InvoiceHeld: _invoice_held,
     CustomerHeld: _customer_held,
+    AddressHoldTold: _address_held,
     CustomerObserved: _addresses,
     CustomersMerged: _merged,
     ThreadMessage: _message,

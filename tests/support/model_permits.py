@@ -57,6 +57,7 @@ class ModelPermit:
     invoice: str | None = None
     thread: str | None = None
     address: str | None = None
+    address_named: bool = False
     scope: bytes | None = None
     state: str = "granted"
     redeemed: datetime | None = None

@@ -61,7 +61,8 @@ def take(model: Model, command: Any) -> Expected:
         if isinstance(command, ResetBreaker):
             customer.breaker = None
         else:
-            customer.held_addresses.clear()
+            for address in customer.addresses:
+                model.mailbox(address).release(model.now)
     else:
         assert isinstance(command, Lapse)
     return Expected()
@@ -142,21 +143,23 @@ def report(model: Model, command: ReportOutcome) -> Expected:
     if permit.key_id != command.caller.key_id and not command.caller.may("operate"):
         return Expected(403)
     freed, mail = permit.state in FREED, command.provider_message_id
-    early = model.early.get(mail or "")
+    early = model.early.get(mail or "", set())
     if command.outcome == permit.state or (command.outcome == "rejected" and freed):
         if command.outcome == "sent" and mail is not None:
             model.mails.setdefault(mail, permit.id)
-            if early is not None:
+            if early:
                 deliver(model, permit, early, None)
+                early.clear()
         return Expected(200)
     if permit.state == "sent" or (command.outcome == "unknown" and freed):
         return Expected(409, "already_settled")
-    believed = "sent" if early is not None else command.outcome
+    believed = "sent" if early else command.outcome
     model.holdings.settle(permit, believed, model.now)
     if mail is not None:
         model.mails.setdefault(mail, permit.id)
-    if early is not None:
+    if early:
         deliver(model, permit, early, mail)
+        early.clear()
     return Expected(200)
 
 
@@ -197,13 +200,17 @@ def _judge_customer(
 ) -> str | None:
     """Hold, recovery, pause, address, breaker, caps."""
     customer, claim = model.customer(request.customer), getattr(command.subject, "claim", False)
-    if customer.held(model.now, kind):
+    if customer.holds.held(model.now, kind):
+        return "on_hold"
+    address = _address(model, request)
+    reasons = model.mailbox(address).reasons(model.now, kind) if address is not None else set()
+    if "unsubscribed" in reasons:
         return "on_hold"
     if model.recovering:
         return "recovery_mode"
     if model.paused(kind, lane, command.caller.name):
         return "paused"
-    if _address(model, request) in customer.held_addresses:
+    if reasons:
         return "address_on_hold"
     if lane == "apology":
         return None
@@ -253,6 +260,7 @@ def _grant(
         invoice=None if items else request.invoice,
         thread=request.thread,
         address=_address(model, request),
+        address_named=request.address is not None,
         scope=command.idempotency.scope if command.idempotency else None,
     )
     if command.redeem:

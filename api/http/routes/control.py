@@ -6,20 +6,20 @@ from fastapi import APIRouter, Header, Query
 from fastapi.responses import Response
 
 from api.contract.fields import Id
-from api.contract.people import PauseRequest, ResumeRequest, TestClockRequest
+from api.contract.people import ClockAccept, PauseRequest, ResumeRequest, TestClockRequest
 from api.contract.permits import GivenUpLease, Lease, LeaseRequest
 from api.contract.problems import ProblemError
-from api.contract.switches import ClockMoved, ControlState, Switches
+from api.contract.switches import ClockAccepted, ClockMoved, ControlState, Switches
 from api.http.auth import Auditor, CurrentContext, Operator, Sender
 from api.http.context import Context
 from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import answered_once, idempotency_of
 from api.http.problem_responses import answer_response, documented
 from ledger.application.answers import to_json
-from ledger.application.commands import CallPause, CallResume, GiveUpLease, TakeLease
+from ledger.application.commands import AcceptClock, CallPause, CallResume, GiveUpLease, TakeLease
 from ledger.application.ports import Need
 from ledger.domain.control import CONTROL_ID, Control
-from ledger.store.statements import statement
+from ledger.store.setup import move_test_clock
 
 router = APIRouter(prefix="/v1", tags=["control"], route_class=GuardedRoute)
 IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
@@ -33,6 +33,7 @@ async def get_control(caller: Auditor, context: CurrentContext) -> Response:
     body = control_view(control if isinstance(control, Control) else None)
     body["now"] = found.now
     body["test_clock"] = context.test_clock
+    body["clock_suspect"] = context.engine.clock_suspect
     body["position"] = str(found.position)
     return Response(to_json(body), media_type="application/json")
 
@@ -75,6 +76,26 @@ async def resume(
     return await answered_once(context, idempotency, caller, work)
 
 
+@router.post("/control/clock/accept", response_model=ClockAccepted, responses=documented())
+async def accept_clock(
+    body: ClockAccept,
+    caller: Operator,
+    context: CurrentContext,
+    key_header: IdempotencyHeader = None,
+) -> Response:
+    """Declare the database's clock right: granting goes on, by the time that it shows now.
+
+    Where the log's last event is later than that, the log goes on with an earlier time.
+    """
+    idempotency = idempotency_of(caller, "POST", "/v1/control/clock/accept", key_header, body)
+
+    async def work() -> Response:
+        command = AcceptClock(body.by, body.reason, caller)
+        return answer_response(await context.engine.submit(command))
+
+    return await answered_once(context, idempotency, caller, work)
+
+
 @router.post("/test-clock", response_model=ClockMoved, responses=documented(404))
 async def set_test_clock(
     body: TestClockRequest,
@@ -94,16 +115,13 @@ async def set_test_clock(
 
 
 async def _move_test_clock(context: Context, body: TestClockRequest) -> Response:
-    async with context.connections.use() as connection, connection.transaction():
-        await connection.execute(statement("ledger", "lock"))
-        cursor = await connection.execute(statement("ledger", "set_clock"), {"now": body.now})
-        row = await cursor.fetchone()
-    assert row is not None
-    if row[0] != body.now:
-        raise ProblemError("invalid_request", f"the test clock is at {row[0].isoformat()} already")
+    async with context.connections.use() as connection:
+        now = await move_test_clock(connection, body.now)
+    if now != body.now:
+        raise ProblemError("invalid_request", f"the test clock is at {now.isoformat()} already")
     context.projector.wake()
     position = (await context.reader.load(Need())).position
-    content = {"now": row[0], "position": str(position)}
+    content = {"now": now, "position": str(position)}
     return Response(to_json(content), media_type="application/json")
 
 

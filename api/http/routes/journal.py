@@ -34,6 +34,8 @@ from projections.rebuild import rebuild
 from projections.status import status
 
 router = APIRouter(prefix="/v1", tags=["journal"], route_class=GuardedRoute)
+_KINDS = ("invoice", "customer", "address", "thread", "incident", "job", "control")
+"""The kinds by which an aggregate can be named; an address by itself or its fingerprint."""
 IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 Cursor = Annotated[str | None, Query(max_length=500)]
@@ -110,7 +112,9 @@ async def _wanted_aggregates(
 ) -> list[uuid.UUID] | None:
     if aggregate is not None:
         kind, colon, name = aggregate.partition(":")
-        if colon and kind in ("invoice", "customer", "thread", "incident", "job", "control"):
+        if colon and kind == "address" and "@" in name:
+            name = context.translator.address(name).fingerprint
+        if colon and kind in _KINDS:
             return [aggregate_id(kind, name)]
         try:
             return [uuid.UUID(aggregate)]
@@ -123,7 +127,9 @@ async def _wanted_aggregates(
         raise ProblemError("unknown_customer", f"customer {customer_id} is not known")
     invoices = await context.reader.invoices_of(customer)
     ids = (customer.customer_id, *customer.absorbed)
-    return [aggregate_id("customer", name) for name in ids] + [i.id for i in invoices]
+    mailboxes = [aggregate_id("address", name) for name in customer.addresses]
+    own = [aggregate_id("customer", name) for name in ids]
+    return own + mailboxes + [i.id for i in invoices]
 
 
 @router.get("/alerts", response_model=AlertPage, responses=documented())

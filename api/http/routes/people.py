@@ -16,7 +16,7 @@ from api.http.problem_responses import answer_response, documented
 from ledger.application.answers import to_json
 from ledger.application.commands import ReleaseAddress, ResetBreaker
 from ledger.application.ports import Need
-from ledger.application.views import customer_view
+from ledger.application.views import address_holds, customer_view
 from projections.customers import open_breakers
 
 router = APIRouter(prefix="/v1", tags=["people"], route_class=GuardedRoute)
@@ -90,12 +90,18 @@ async def release_addresses(
     context: CurrentContext,
     key_header: IdempotencyHeader = None,
 ) -> Response:
-    """Lift the hold on a customer's addresses after a bounce or complaint."""
+    """Lift the holds on a customer's addresses after a bounce, a complaint or a block.
+
+    A released address is free for every customer who has it. An unsubscription stays: only the fact
+    `address.unhold` lifts it.
+    """
     path = f"/v1/customers/{customer_id}/addresses/release"
     idempotency = idempotency_of(caller, "POST", path, key_header, body)
 
     async def work() -> Response:
-        command = ReleaseAddress(customer_id, body.by or caller.name, body.reason, caller)
+        by = body.by or caller.name
+        address = context.translator.address(body.address) if body.address else None
+        command = ReleaseAddress(customer_id, by, body.reason, caller, address)
         return answer_response(await context.engine.submit(command))
 
     return await answered_once(context, idempotency, caller, work)
@@ -112,5 +118,10 @@ async def get_customer(
     invoices = await context.reader.invoices_of(customer)
     body = customer_view(customer, invoices, found.now, context.policy)
     body["addresses"] = await context.reader.addresses(customer.addresses)
+    mailboxes = await context.reader.mailboxes(customer.addresses)
+    holds = address_holds(customer, mailboxes, found.now)
+    texts = await context.reader.texts({hold["fingerprint"] for hold in holds})
+    body["addresses_on_hold"] = len({hold["fingerprint"] for hold in holds})
+    body["address_holds"] = [{"address": texts.get(h.pop("fingerprint")), **h} for h in holds]
     body["position"] = str(found.position)
     return Response(to_json(body), media_type="application/json")

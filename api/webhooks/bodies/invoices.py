@@ -1,10 +1,10 @@
 """Builds facts about invoices and customers, the same for every billing provider."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from api.webhooks.bodies.moments import rfc3339, utc_date
+from api.webhooks.bodies.moments import day_in, rfc3339
 from api.webhooks.bodies.record import checked_text, usable_address
 from api.webhooks.provider import Fact, Rejected, Settings, Translation
 
@@ -13,8 +13,11 @@ from api.webhooks.provider import Fact, Rejected, Settings, Translation
 class Snapshot:
     """The state of one invoice in a billing system at one moment; amounts in minor units.
 
-    `due` None clears the due date; `issued` None leaves the issue date unchanged. `version` is the
-    provider's version number, where it has one.
+    `due` None clears the due date; `issued` None leaves the issue date as it was. Both are instants
+    and become days in the billing zone (`Settings.time_zone`), where the customer reads them.
+    `version` is the provider's own, where it has one. All billing providers count whole seconds in
+    what moves money, so a snapshot holds all of its second (ADR 0005). `nothing_in_flight`: the
+    provider shows every payment on its way, and shows none.
     """
 
     invoice_id: str
@@ -28,6 +31,7 @@ class Snapshot:
     issued: datetime | None
     observed: datetime
     version: int | None = None
+    nothing_in_flight: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,30 +73,68 @@ class Event:
             "total": snapshot.total,
             "amount_remaining": snapshot.amount_remaining,
             "status": snapshot.status,
-            "due_on": utc_date(snapshot.due) if snapshot.due else None,
+            "due_on": self._day(snapshot.due) if snapshot.due else None,
             "observed_at": rfc3339(snapshot.observed),
+            "precision": "second",
         }
+        if snapshot.nothing_in_flight:
+            data["payment_in_flight"] = False
         if snapshot.customer_id is not None:
             data["customer_id"] = self.own(snapshot.customer_id)
         if address is not None:
             data["email"] = address
         if snapshot.issued is not None:
-            data["issued_on"] = utc_date(snapshot.issued)
+            data["issued_on"] = self._day(snapshot.issued)
         if snapshot.version is not None:
             data["version"] = snapshot.version
         fact = self.fact("invoice.observed", snapshot.observed, data)
         return Translation(facts=(fact,), rejected=rejected)
 
-    def customer(self, customer_id: str, email: str | None, time: datetime) -> Translation:
-        """A customer's address as `customer.observed`; ignored where there is no address."""
-        if not email:
+    def customer(
+        self, customer_id: str, email: str | None, time: datetime, *, new: bool = False
+    ) -> Translation:
+        """A customer's address as `customer.observed`: one that is no longer told is removed.
+
+        A `new` customer without an address had none to remove, so that is ignored.
+        """
+        if not email and new:
             return Translation(ignored="customer_without_address")
-        if not usable_address(email):
+        if email and not usable_address(email):
             return Translation(
                 rejected=(Rejected("unusable_address", "the customer's address is not one"),)
             )
-        data = {"customer_id": self.own(customer_id), "emails": [email]}
+        data = {"customer_id": self.own(customer_id), "emails": [email] if email else []}
         return Translation(facts=(self.fact("customer.observed", time, data),))
+
+    def subscription(
+        self,
+        kind: str,
+        subscription_id: str,
+        customer_id: str,
+        time: datetime | None,
+        *,
+        invoices: Iterable[str | None] = (),
+        reason: str | None = None,
+    ) -> Translation:
+        """`subscription.ended` or `.resumed`, with the invoices of it that the event names.
+
+        `time` None is arrival.
+        """
+        data: dict[str, object] = {
+            "subscription_id": subscription_id,
+            "customer_id": self.own(customer_id),
+        }
+        if time is not None:
+            data["at"] = rfc3339(time)
+        named = [self.own(id) for id in dict.fromkeys(invoices) if id]
+        if named:
+            data["invoice_ids"] = named
+        if reason:
+            data["reason"] = reason
+        return Translation(facts=(self.fact(kind, time, data),))
+
+    def _day(self, moment: datetime) -> str:
+        return day_in(moment, self.settings.time_zone)
 
     def reminded(self, customer_id: str, invoice_id: str, time: datetime) -> Fact:
         """A reminder that the provider sent by itself, as `send.observed`.

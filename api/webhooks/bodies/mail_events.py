@@ -8,6 +8,8 @@ from api.webhooks.bodies.moments import rfc3339
 from api.webhooks.bodies.record import LONGEST_ID, checked_text, usable_address
 from api.webhooks.bodies.unusable import Unusable
 from api.webhooks.provider import Fact, Rejected, Settings, Translation
+from ledger.domain.automatic import first_address
+from ledger.domain.identity import message_name
 
 LOOP_HEADERS = frozenset(
     """auto-submitted content-type feedback-id list-id list-unsubscribe message-id precedence
@@ -21,12 +23,17 @@ def delivery(
     provider: str,
     id: str,
     event: str,
-    time: datetime,
+    time: datetime | None,
     *,
     provider_message_id: str | None = None,
     message_id: str | None = None,
+    recipient: str | None = None,
 ) -> Translation:
-    """A delivery report: `event` is `delivered`, `bounced` or `complained`; no address is in it."""
+    """A delivery report: `event` is `delivered`, `bounced` or `complained`, `time` None is arrival.
+
+    `recipient` is whom it speaks of: what becomes of a copy is the copy's. Unnamed, or named by
+    something that is no address, it is whoever the mail was for.
+    """
     data: dict[str, object] = {"provider": provider, "event": event}
     if provider_message_id:
         data["provider_message_id"] = provider_message_id
@@ -34,6 +41,9 @@ def delivery(
         data["message_id"] = message_id
     if len(data) == 2:
         raise Unusable("missing_field", "the delivery report names no message")
+    address = parseaddr(recipient or "")[1]
+    if address and usable_address(address):
+        data["recipient"] = address
     id = checked_text(id, "the event's id")
     return Translation(facts=(Fact(id, settings.source, "delivery", time, data),))
 
@@ -56,8 +66,14 @@ def message(
     references: Sequence[str] = (),
     headers: Mapping[str, str] | None = None,
     return_path: str | None = None,
+    reply_to: str | None = None,
+    report: Mapping[str, str] | None = None,
 ) -> Translation:
-    """A message of a thread as `thread.message`; names beside the addresses are dropped."""
+    """A message of a thread as `thread.message`; names beside the addresses are dropped.
+
+    Without a `reply_to` the header `Reply-To` says where a reply goes; one that is no address is
+    left out, as the sender is there to reply to.
+    """
     data: dict[str, object] = {
         "thread_id": thread_id,
         "message_id": message_id,
@@ -67,7 +83,14 @@ def message(
     }
     if recipient:
         data["to"] = bare_address(recipient, "the recipient")
+    wanted = first_address(reply_to or (headers or {}).get("reply-to", ""))
+    if wanted is not None and usable_address(wanted):
+        data["reply_to"] = wanted
+    if report is not None:
+        data["report"] = dict(report)
     known = {name: one_line(text) for name, text in (headers or {}).items() if name in LOOP_HEADERS}
+    if "message-id" in known and headers is not None:
+        known["message-id"] = one_line(message_name(headers["message-id"]))
     if references:
         data["references"] = list(references)
     if known:

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from api.webhooks.bodies.record import Record, checked_text
+from ledger.domain.identity import message_name
 
-_MESSAGE_ID = re.compile(r"<[^<>\s]{1,253}>")
+_MESSAGE_ID = re.compile(r"<[^<>\s]{1,1998}>")
 _MOST_REFERENCES = 100
 
 
@@ -44,4 +45,4 @@ class MailHeaders:
 
     def _ids(self, name: str) -> list[str]:
         found = _MESSAGE_ID.findall(self.by_name.get(name, ""))
-        return [checked_text(id, f"the header {name}") for id in found]
+        return [checked_text(message_name(id), f"the header {name}") for id in found]

@@ -3,6 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from zoneinfo import ZoneInfo
 
 from api.webhooks.bodies.unusable import Unusable
 
@@ -19,9 +20,9 @@ def rfc3339(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def utc_date(moment: datetime) -> str:
-    """The calendar day of a moment in UTC, `YYYY-MM-DD`."""
-    return moment.astimezone(UTC).date().isoformat()
+def day_in(moment: datetime, time_zone: str) -> str:
+    """The calendar day of a moment in an IANA time zone, `YYYY-MM-DD`."""
+    return moment.astimezone(ZoneInfo(time_zone)).date().isoformat()
 
 
 def from_unix(value: object, where: str, *, per_second: int = 1) -> datetime:

@@ -99,6 +99,13 @@ class Record:
         """An amount in whole minor units, 0 to 2**53 - 1. A fraction is rejected (design D10)."""
         return checked_amount(self._required(name), self.where(name))
 
+    def signed_amount(self, name: str) -> int:
+        """An amount of either sign: a total below zero, or what was paid too much."""
+        value = self._required(name)
+        if isinstance(value, int) and not isinstance(value, bool) and value < 0:
+            return -checked_amount(-value, self.where(name))
+        return checked_amount(value, self.where(name))
+
     def optional_amount(self, name: str) -> int:
         """The amount, or 0 where it is missing or null."""
         return self.amount(name) if self.has(name) else 0
@@ -121,6 +128,10 @@ class Record:
     def time(self, name: str) -> datetime:
         """A moment given as RFC 3339."""
         return from_rfc3339(self._required(name), self.where(name))
+
+    def optional_time(self, name: str) -> datetime | None:
+        """The moment, or None where it is missing or null."""
+        return self.time(name) if self.has(name) else None
 
     def _required(self, name: str) -> object:
         value = self.members.get(name)

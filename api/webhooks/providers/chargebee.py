@@ -16,6 +16,7 @@ from api.webhooks.providers.chargebee_types import (
     OTHER_TYPES,
     REMINDERS,
     SNAPSHOTS,
+    SUBSCRIPTIONS,
     TRANSACTIONS,
 )
 from api.webhooks.signatures.basic import check_basic
@@ -49,7 +50,9 @@ class Chargebee:
 def _translate(body: bytes, settings: Settings) -> Translation:
     envelope = Record(read_json_object(body))
     kind = envelope.text("event_type")
-    if OTHER_TYPES.is_harmless(kind):
+    if envelope.optional_text("api_version") == "v1":
+        raise Unusable("wrong_form", "choose API version 2 in this webhook's settings at Chargebee")
+    if kind not in SUBSCRIPTIONS and OTHER_TYPES.is_harmless(kind):
         return Translation(ignored="irrelevant_event")
     event = Event(envelope.text("id"), settings.source, settings)
     occurred = envelope.unix("occurred_at")
@@ -66,7 +69,10 @@ def _translate(body: bytes, settings: Settings) -> Translation:
         return credit_note(event, content.record("credit_note"), occurred, deleted=deleted)
     if kind in CUSTOMERS:
         customer = content.record("customer")
-        return event.customer(customer.text("id"), customer.optional_text("email"), occurred)
+        new, email = kind == "customer_created", customer.optional_text("email")
+        return event.customer(customer.text("id"), email, occurred, new=new)
+    if kind in SUBSCRIPTIONS:
+        return _subscription(event, content, occurred)
     return Translation(rejected=(OTHER_TYPES.unknown(kind),))
 
 
@@ -110,15 +116,21 @@ def _snapshot(
             customer_id=customer_id,
             email=customer.optional_text("email") if same_customer else None,
             currency=invoice.currency("currency_code"),
-            total=invoice.amount("total"),
-            amount_remaining=invoice.amount("amount_due") + written_off,
+            total=invoice.signed_amount("total"),
+            amount_remaining=invoice.signed_amount("amount_due") + written_off,
             status="void" if kind == "invoice_deleted" or invoice.flag("deleted") else status,
             due=invoice.optional_unix("due_date"),
             issued=None if status == "draft" else invoice.optional_unix("date"),
             observed=observed or invoice.optional_unix("updated_at") or occurred,
             version=invoice.whole("resource_version") if versioned else None,
+            nothing_in_flight=invoice.has("linked_payments") and not _in_flight(invoice),
         )
     )
+
+
+def _in_flight(invoice: Record) -> bool:
+    states = (p.optional_text("txn_status") for p in invoice.records("linked_payments"))
+    return any(state in ("in_progress", "needs_attention") for state in states)
 
 
 def _status(invoice: Record) -> str:
@@ -136,7 +148,26 @@ def _failed(event: Event, invoice: Record, transaction: Record, occurred: dateti
         "event_id": event.id,
         "attempt_id": transaction.text("id"),
     }
+    subscription = invoice.optional_text("subscription_id")
+    if subscription:
+        data["subscription_id"] = subscription
     return event.fact("invoice.payment_failed", occurred, data, "failed")
+
+
+def _subscription(event: Event, content: Record, occurred: datetime) -> Translation:
+    """A subscription that was cancelled or deleted, or one that was reactivated after all."""
+    what = content.record("subscription")
+    ended = what.text("status") == "cancelled" or what.flag("deleted")
+    at = what.optional_unix("cancelled_at") if ended else None
+    reason = what.optional_text("cancel_reason_code") or what.optional_text("cancel_reason")
+    return event.subscription(
+        "subscription.ended" if ended else "subscription.resumed",
+        what.text("id"),
+        what.text("customer_id"),
+        at or occurred,
+        invoices=(content.optional_record("invoice").optional_text("id"),),
+        reason=reason if ended else None,
+    )
 
 
 def _dunning(event: Event, invoice: Record, occurred: datetime) -> tuple[Fact, ...]:

@@ -16,6 +16,7 @@ _STATES = {
     "voided": "failed",
     "late_failure": "reversed",
 }
+_MOVE = frozenset({"succeeded", "reversed"})
 
 
 def transaction_facts(
@@ -24,8 +25,9 @@ def transaction_facts(
     """A payment as one `invoice.payment` for each invoice it pays.
 
     Beside an invoice the money is in the snapshot (of `already_in`) already: what moves a balance
-    is told again only where its own, earlier date says so too, which ends a payment in flight and
-    counts nothing twice. A payment taken back after all (`late_failure`) is dated by its change.
+    is told again only where its own date is in the snapshot's second or earlier, which ends a
+    payment in flight and counts nothing twice. What failed or was taken back after all
+    (`late_failure`) is dated by its change.
     """
     state = _STATES.get(transaction.optional_text("status") or "")
     if transaction.optional_text("type") != "payment" or state is None:
@@ -35,8 +37,9 @@ def transaction_facts(
     changed = transaction.optional_unix("updated_at") or occurred
     facts = []
     for link in transaction.records("linked_invoices"):
-        at = changed if state == "reversed" else link.optional_unix("applied_at") or changed
-        if already_in and at >= already_in and state in ("succeeded", "reversed"):
+        applied = link.optional_unix("applied_at")
+        at = changed if state in ("reversed", "failed") or applied is None else applied
+        if already_in and at.timestamp() >= int(already_in.timestamp()) + 1 and state in _MOVE:
             continue
         data: dict[str, object] = {
             "invoice_id": event.own(link.text("invoice_id")),

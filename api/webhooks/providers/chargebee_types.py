@@ -39,6 +39,17 @@ CREDIT_NOTES = frozenset(
 
 CUSTOMERS = frozenset({"customer_changed", "customer_created"})
 
+SUBSCRIPTIONS = frozenset(
+    {
+        "subscription_canceled_with_backdating",
+        "subscription_cancelled",
+        "subscription_deleted",
+        "subscription_reactivated",
+        "subscription_reactivated_with_backdating",
+    }
+)
+"""They hold a subscription that has ended, or lives on after all; its status says which."""
+
 REMINDERS = frozenset({"netd_payment_due_reminder", "payment_due_reminder"})
 """Chargebee's own reminder mails."""
 
@@ -64,11 +75,14 @@ _SAID_BY_OTHERS = frozenset(
 """Known types near money: what they do to an invoice comes as `invoice_generated` or `_updated`."""
 
 _CANNOT_TOUCH_MONEY = frozenset(
-    """add_usages addon alert_status attached_item business_entity card contract_term coupon
-    coupon_codes coupon_set customer_business_entity customer_entitlements customer_moved
-    differential_price entitlement_overrides feature gift hierarchy item mrr omnichannel order
-    payment_source plan price_variant product purchase quote record_purchase rule sales_order
-    subscription token usage_file variant virtual_bank_account voucher""".split()
+    """account add_usages addon address alert_status attached_item business_entity card comment
+    contract_term coupon coupon_codes coupon_set credit_unit currency customer_business_entity
+    customer_entitlements customer_moved differential_price entitlement entitlement_overrides
+    entitlements export feature gift grant_block hierarchy item metered_feature mrr offer
+    omnichannel order payment_source pc2_migration personalized_offer plan portal_session
+    price_variant product purchase quote ramp record_purchase rule sales_order shipping_address
+    site subscription token usage usage_file usages variant virtual_bank_account voucher
+    wallet""".split()
 )
 """Families (beginnings of a type, up to an underscore) without a word on what is owed to us."""
 

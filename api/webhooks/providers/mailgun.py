@@ -3,16 +3,21 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from api.webhooks.bodies.mail_events import delivery, not_delivered
+from api.webhooks.bodies.body_id import id_from_parts
+from api.webhooks.bodies.mail_events import delivery, merged, not_delivered
 from api.webhooks.bodies.mail_ids import provider_message_id
+from api.webhooks.bodies.preferences import UNSUBSCRIBED, preference
 from api.webhooks.bodies.record import Record
 from api.webhooks.bodies.strict_json import read_json_object
 from api.webhooks.bodies.unusable import Unusable, rejecting
-from api.webhooks.provider import BadSignature, Settings, Translation
+from api.webhooks.provider import BadSignature, Fact, Settings, Translation
 from api.webhooks.signatures.hmac_signature import any_signature_matches, check_fresh
 
 _RETRIES_END = timedelta(hours=12)
 """Mailgun tries for eight hours, and asks not to be strict about delays of its own."""
+_DELIVERIES = {"delivered": "delivered", "failed": "bounced", "complained": "complained"}
+_NO_MORE_TRIES = frozenset({"old", "espblock", "greylist", "greylisted"})
+"""Reasons of a permanent failure that tell nothing of the address: it was tried long enough."""
 
 
 class Mailgun:
@@ -23,15 +28,21 @@ class Mailgun:
     def verify(
         self, headers: Mapping[str, str], body: bytes, settings: Settings, now: datetime
     ) -> None:
-        """Check `signature` in the body: HMAC of timestamp and token under the signing key."""
+        """Check `signature` in the body: HMAC of timestamp and token under the signing key.
+
+        For a subaccount that is its own key; `parent-signature` is then under the primary
+        account's. Either will do.
+        """
         try:
             signature = Record(read_json_object(body)).record("signature")
             timestamp, token = signature.text("timestamp"), signature.text("token")
-            given = signature.text("signature")
+            given = [signature.text("signature")]
         except Unusable:
-            raise BadSignature("the body holds no signature") from None
+            raise BadSignature("the body holds no signature of Mailgun's JSON webhooks") from None
         check_fresh(timestamp, now, past=_RETRIES_END)
-        if not any_signature_matches(settings.secrets, (timestamp + token).encode(), [given]):
+        parent = signature.members.get("parent-signature")
+        given += [parent] if isinstance(parent, str) else []
+        if not any_signature_matches(settings.secrets, (timestamp + token).encode(), given):
             raise BadSignature("the signature does not match")
 
     def translate(self, headers: Mapping[str, str], body: bytes, settings: Settings) -> Translation:
@@ -44,19 +55,47 @@ def _translate(body: bytes, settings: Settings) -> Translation:
     kind = event.text("event")
     if kind == "rejected":
         return not_delivered("Mailgun rejected a mail that it had accepted")
+    if kind == "unsubscribed":
+        return Translation(facts=(_unsubscribed(event, settings),))
     if kind == "failed" and event.optional_text("severity") == "temporary":
         return Translation(ignored="temporary_bounce")
-    deliveries = {"delivered": "delivered", "failed": "bounced", "complained": "complained"}
-    if kind not in deliveries:
+    if kind not in _DELIVERIES:
         return Translation(ignored="irrelevant_event")
-    told = event.record("message").record("headers").text("message-id")
-    message_id = provider_message_id("mailgun", told)
+    reason = event.optional_text("reason") if kind == "failed" else None
+    if reason in _NO_MORE_TRIES:
+        return not_delivered("Mailgun gave up on a mail after trying for hours")
+    if reason == "suppress-unsubscribe":
+        left_out = not_delivered("Mailgun left out a mail to somebody who unsubscribed")
+        return merged([Translation(facts=(_unsubscribed(event, settings),)), left_out])
+    meaning = "complained" if reason == "suppress-complaint" else _DELIVERIES[kind]
+    message_id = provider_message_id("mailgun", _message_id(event))
     return delivery(
         settings,
         "mailgun",
-        event.text("id"),
-        deliveries[kind],
-        event.unix("timestamp"),
+        _id(event, settings),
+        meaning,
+        event.optional_unix("timestamp"),
         provider_message_id=message_id,
         message_id=message_id,
+        recipient=event.optional_text("recipient"),
+    )
+
+
+def _unsubscribed(event: Record, settings: Settings) -> Fact:
+    """Mailgun mails nothing of the domain to an address that unsubscribed, whatever the tag."""
+    id, at = _id(event, settings), event.optional_unix("timestamp")
+    return preference(settings, id, event.text("recipient"), UNSUBSCRIBED, at, held=True)
+
+
+def _message_id(event: Record) -> str:
+    return event.record("message").record("headers").text("message-id")
+
+
+def _id(event: Record, settings: Settings) -> str:
+    """The event's id; without one, what is the same in each try to deliver it."""
+    names = ("event", "recipient", "timestamp", "severity")
+    parts = (event.members.get(name) for name in names)
+    message = event.optional_record("message").optional_record("headers").members
+    return event.optional_text("id") or id_from_parts(
+        settings.source, *parts, message.get("message-id")
     )

@@ -4,9 +4,18 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
-from api.webhooks.bodies.mail_events import delivery, message
+from api.webhooks.bodies.body_id import id_from_parts
+from api.webhooks.bodies.mail_events import delivery, merged, message, not_delivered
 from api.webhooks.bodies.mail_thread import MailHeaders
 from api.webhooks.bodies.moments import from_mail_date
+from api.webhooks.bodies.preferences import (
+    BLOCKED,
+    BOUNCED,
+    COMPLAINED,
+    UNSUBSCRIBED,
+    of_list,
+    preference,
+)
 from api.webhooks.bodies.record import Record
 from api.webhooks.bodies.strict_json import read_json_object
 from api.webhooks.bodies.unusable import Unusable, rejecting
@@ -17,12 +26,18 @@ _SAMPLE_ID = re.compile(r"[0-]+", re.ASCII)
 _FOR_GOOD = frozenset(
     {"HardBounce", "BadEmailAddress", "ManuallyDeactivated", "Unsubscribe", "SpamNotification"}
 )
-_FOR_NOW = frozenset(
-    """AddressChange AutoResponder Blocked ChallengeVerification DMARCPolicy DnsError OpenRelayTest
-    SMTPApiError SoftBounce Subscribe TemplateRenderingFailed Transient Unconfirmed Unknown
-    VirusNotification InboundError""".split()
+_THIS_MAIL = frozenset(
+    """Blocked DMARCPolicy DnsError SMTPApiError SoftBounce TemplateRenderingFailed Unconfirmed
+    Undeliverable Unknown VirusNotification""".split()
 )
-"""Bounce types after which the address may still be good, unless Postmark made it inactive."""
+"""Bounce types after which nobody gets this mail, unless Postmark made the address inactive too."""
+_FOR_NOW = frozenset(
+    """AddressChange AutoResponder ChallengeVerification InboundError OpenRelayTest Subscribe
+    Transient""".split()
+)
+"""Bounce types of a mail that arrived, or that is still on its way."""
+_REASONS = {"HardBounce": BOUNCED, "SpamComplaint": COMPLAINED}
+_DEFAULT_STREAM = "outbound"
 
 
 class Postmark:
@@ -44,6 +59,8 @@ class Postmark:
 def _translate(body: bytes, settings: Settings) -> Translation:
     record = Record(read_json_object(body))
     kind = record.optional_text("RecordType") or "Inbound"
+    if kind == "SubscriptionChange":
+        return _change(record, settings)
     if kind not in ("Inbound", "Bounce", "SpamComplaint", "Delivery"):
         return Translation(ignored="irrelevant_event")
     message_id = record.text("MessageID")
@@ -52,25 +69,79 @@ def _translate(body: bytes, settings: Settings) -> Translation:
     if kind == "Inbound":
         return _inbound(record, message_id, settings)
     if kind == "Delivery":
-        at = record.time("DeliveredAt")
-        id = f"delivery:{message_id}:{at.isoformat()}"
-        return _report(settings, id, "delivered", at, message_id)
-    id, at = f"{kind.lower()}:{record.whole('ID')}", record.time("BouncedAt")
-    if kind == "SpamComplaint" or record.optional_text("Type") == "SpamComplaint":
-        return _report(settings, id, "complained", at, message_id)
-    bounce_type = record.text("Type")
+        at = record.optional_time("DeliveredAt")
+        id = f"delivery:{message_id}:{at.isoformat() if at else record.members.get('Recipient')}"
+        return _report(settings, id, "delivered", at, message_id, record, "Recipient")
+    return _bounce(record, kind, message_id, settings)
+
+
+def _bounce(record: Record, kind: str, message_id: str, settings: Settings) -> Translation:
+    """What came back; a report on an unsubscription names neither a time nor an address."""
+    bounce_type = "SpamComplaint" if kind == "SpamComplaint" else record.text("Type")
+    at, id = record.optional_time("BouncedAt"), f"{kind.lower()}:{message_id}:{bounce_type}"
+    if record.has("ID"):
+        id = f"{kind.lower()}:{record.whole('ID')}"
+    if bounce_type == "SpamComplaint":
+        return _report(settings, id, "complained", at, message_id, record, "Email")
     if bounce_type in _FOR_GOOD or record.flag("Inactive"):
-        return _report(settings, id, "bounced", at, message_id)
+        return _report(settings, id, "bounced", at, message_id, record, "Email")
+    if bounce_type in _THIS_MAIL:
+        return not_delivered("Postmark gave up on a mail; its address may still be good")
     if bounce_type in _FOR_NOW:
         return Translation(ignored="temporary_bounce")
     raise Unusable("unknown_status", f"{record.where('Type')} is no bounce type that is known")
 
 
-def _report(settings: Settings, id: str, event: str, at: datetime, message_id: str) -> Translation:
-    return delivery(settings, "postmark", id, event, at, provider_message_id=message_id)
+def _report(
+    settings: Settings,
+    id: str,
+    event: str,
+    at: datetime | None,
+    message_id: str,
+    record: Record,
+    recipient: str,
+) -> Translation:
+    return delivery(
+        settings,
+        "postmark",
+        id,
+        event,
+        at,
+        provider_message_id=message_id,
+        recipient=record.optional_text(recipient),
+    )
+
+
+def _change(record: Record, settings: Settings) -> Translation:
+    """Postmark stops mailing an address in one message stream, or mails it again.
+
+    A reactivation does not say what had stopped it, so it lifts whatever Postmark may have held
+    the address for. Neither it nor a suppression by hand names a mail.
+    """
+    stream, at = record.optional_text("MessageStream"), record.optional_time("ChangedAt")
+    address, stopped = record.text("Recipient"), record.flag("SuppressSending")
+    if stopped:
+        why = record.optional_text("SuppressionReason") or ""
+        by_hand = UNSUBSCRIBED if record.optional_text("Origin") == "Recipient" else BLOCKED
+        reasons = [_REASONS.get(why) or _in_stream(by_hand, stream)]
+    else:
+        own = [_in_stream(reason, stream) for reason in (UNSUBSCRIBED, BLOCKED)]
+        reasons = [BOUNCED, COMPLAINED, *own]
+    id = id_from_parts(settings.source, "change", address, stream, at, stopped, *reasons)
+    facts = (
+        preference(settings, f"{id}:{reason}", address, reason, at, held=stopped)
+        for reason in reasons
+    )
+    return merged(Translation(facts=(fact,)) for fact in facts)
+
+
+def _in_stream(reason: str, stream: str | None) -> str:
+    """Somebody who left one stream comes back to that stream, not to another that they left."""
+    return reason if stream in (None, _DEFAULT_STREAM) else of_list(reason, "stream", stream)
 
 
 def _inbound(record: Record, postmark_id: str, settings: Settings) -> Translation:
+    reply_to = record.members.get("ReplyTo")
     mail = MailHeaders.from_records(record.records("Headers"), "Name", "Value")
     message_id = mail.message_id or postmark_id
     return message(
@@ -85,4 +156,5 @@ def _inbound(record: Record, postmark_id: str, settings: Settings) -> Translatio
         references=mail.references,
         headers=mail.by_name,
         return_path=mail.by_name.get("return-path"),
+        reply_to=reply_to if isinstance(reply_to, str) else None,
     )

@@ -7,7 +7,12 @@ from api.webhooks.bodies.record import Record
 from api.webhooks.bodies.strict_json import read_json_object
 from api.webhooks.bodies.unusable import rejecting
 from api.webhooks.provider import BadSignature, Refresh, Settings, Translation
-from api.webhooks.providers.recurly_types import OBJECTS_BY_NUMBER, OBJECTS_BY_UUID, OTHER_OBJECTS
+from api.webhooks.providers.recurly_types import (
+    OBJECTS_BY_NUMBER,
+    OBJECTS_BY_UUID,
+    OTHER_OBJECTS,
+    SUBSCRIPTION_EVENTS,
+)
 from api.webhooks.providers.recurly_xml import invoice_number, translate_xml
 from api.webhooks.signatures.basic import check_basic
 from api.webhooks.signatures.hmac_signature import any_signature_matches, check_fresh
@@ -56,6 +61,9 @@ def _translate_json(body: bytes) -> Translation:
         return _fetch(OBJECTS_BY_UUID[kind], notification.text("uuid"))
     if kind == "account":
         return _fetch("account", notification.text("account_code"))
+    if kind == "subscription" and notification.optional_text("event_type") in SUBSCRIPTION_EVENTS:
+        uuid = notification.optional_text("uuid")
+        return _fetch("subscription", f"uuid-{uuid}" if uuid else notification.text("id"))
     if OTHER_OBJECTS.is_harmless(kind):
         return Translation(ignored="irrelevant_event")
     return Translation(rejected=(OTHER_OBJECTS.unknown(kind),))

@@ -18,6 +18,7 @@ API_PATHS = {
     "payment": "/transactions/uuid-{}",
     "credit_payment": "/credit_payments/uuid-{}",
     "account": "/accounts/code-{}",
+    "subscription": "/subscriptions/{}",
 }
 """Where the API keeps what a hint of each kind names; the id goes in percent-encoded."""
 
@@ -34,6 +35,8 @@ def translate_fetched(object_kind: str, body: bytes, settings: Settings) -> Tran
 def _fetched(object_kind: str, what: Record, settings: Settings) -> Translation:
     if object_kind == "account":
         return _account(what, settings)
+    if object_kind == "subscription":
+        return _subscription(what, settings)
     if object_kind == "payment":
         return _next_invoice(what, "invoice")
     if object_kind == "credit_payment":
@@ -56,6 +59,22 @@ def _account(what: Record, settings: Settings) -> Translation:
     return event.customer(what.text("code"), what.optional_text("email"), changed)
 
 
+def _subscription(what: Record, settings: Settings) -> Translation:
+    """One that will not renew has ended; one that is active again lives on."""
+    changed, state = what.time("updated_at"), what.text("state")
+    if state not in ("active", "canceled", "expired", "failed"):
+        return Translation(ignored="irrelevant_event")
+    ended = state != "active"
+    at = what.optional_time("expires_at" if state == "expired" else "canceled_at")
+    return _event(what, changed, settings).subscription(
+        "subscription.ended" if ended else "subscription.resumed",
+        what.text("uuid"),
+        what.record("account").text("code"),
+        (at if ended else None) or changed,
+        reason=what.optional_text("expiration_reason") if ended else None,
+    )
+
+
 def _invoice(what: Record, settings: Settings) -> Translation:
     status = STATUSES.get(what.text("state").lower())
     if status is None:
@@ -72,13 +91,23 @@ def _invoice(what: Record, settings: Settings) -> Translation:
             email=account.optional_text("email"),
             currency=currency,
             total=_minor(what, "total", currency),
-            amount_remaining=_minor(what, "balance", currency),
+            amount_remaining=_remaining(what, status, currency),
             status=status,
             due=what.time("due_at") if what.has("due_at") else None,
             issued=what.time("created_at") if what.has("created_at") else None,
             observed=changed,
+            nothing_in_flight=what.text("state").lower() != "processing",
         )
     )
+
+
+def _remaining(what: Record, status: str, currency: str) -> int:
+    """What is still unpaid: of one written off, what nobody paid, though its balance is zero."""
+    balance = _minor(what, "balance", currency)
+    if balance or status != "uncollectible":
+        return balance
+    paid = _minor(what, "paid", currency) if what.has("paid") else 0
+    return _minor(what, "total", currency) - paid
 
 
 def _event(what: Record, changed: datetime, settings: Settings) -> Event:
@@ -87,7 +116,10 @@ def _event(what: Record, changed: datetime, settings: Settings) -> Event:
 
 
 def _minor(what: Record, name: str, currency: str) -> int:
-    """An amount in major units as whole minor units; JSON's shortest digits are what was meant."""
+    """An amount in major units as whole minor units, of either sign.
+
+    JSON's shortest digits are what was meant.
+    """
     value = what.members.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Unusable("bad_amount", f"{what.where(name)} is not a number")
@@ -97,6 +129,4 @@ def _minor(what: Record, name: str, currency: str) -> int:
         raise Unusable("bad_amount", f"{what.where(name)} is finer than the currency") from None
     except ValueError:
         raise Unusable("bad_amount", f"{what.where(name)} is beyond reason") from None
-    if amount < 0:
-        raise Unusable("bad_amount", f"{what.where(name)} is negative")
     return amount

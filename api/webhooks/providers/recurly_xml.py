@@ -14,10 +14,12 @@ from api.webhooks.providers.recurly_types import (
     ACCOUNTS,
     CREDIT_PAYMENTS,
     DUNNING,
+    ENDED_SUBSCRIPTIONS,
     INVOICES,
     OTHER_NOTIFICATIONS,
     PAYMENTS,
     REFUNDS,
+    RESUMED_SUBSCRIPTIONS,
 )
 from ledger.domain.money import exponent
 
@@ -62,6 +64,8 @@ def translate_xml(body: bytes, settings: Settings) -> Translation:
     if kind in ACCOUNTS:
         code = content.record("account").text("account_code")
         return Translation(refresh=(Refresh("recurly", "account", code),))
+    if kind in ENDED_SUBSCRIPTIONS or kind in RESUMED_SUBSCRIPTIONS:
+        return _subscription(event, content, ended=kind in ENDED_SUBSCRIPTIONS)
     if OTHER_NOTIFICATIONS.is_harmless(kind):
         return Translation(ignored="irrelevant_event")
     return Translation(rejected=(OTHER_NOTIFICATIONS.unknown(kind),))
@@ -88,12 +92,13 @@ def _invoice(event: Event, content: Record) -> Translation:
             customer_id=account.text("account_code"),
             email=account.optional_text("email"),
             currency=currency,
-            total=invoice.amount("total_in_cents"),
-            amount_remaining=invoice.optional_amount("balance_in_cents"),
+            total=invoice.signed_amount("total_in_cents"),
+            amount_remaining=_remaining(invoice, status),
             status=status,
             due=_due(invoice),
             issued=_first_time(invoice, "created_at", "date"),
             observed=observed,
+            nothing_in_flight=state != "processing",
         )
     )
     return (
@@ -101,10 +106,42 @@ def _invoice(event: Event, content: Record) -> Translation:
     )
 
 
+def _remaining(invoice: Record, status: str) -> int:
+    """What is owed; written off with a balance of zero, nobody has paid any of it."""
+    owed = invoice.signed_amount("balance_in_cents") if invoice.has("balance_in_cents") else 0
+    if status == "uncollectible" and owed == 0:
+        return invoice.signed_amount("total_in_cents")
+    return owed
+
+
+def _subscription(event: Event, content: Record, *, ended: bool) -> Translation:
+    """One that will not renew or is over, or one that lives on after all (which tells no time).
+
+    That it lives on matters only where it was said to have ended; else the notification is ignored.
+    """
+    if not content.has("subscription"):
+        return Translation(ignored="names_no_subscription")
+    what = content.record("subscription")
+    names = ("canceled_at", "expires_at")
+    if what.optional_text("state") == "expired":
+        names = ("expires_at", "canceled_at")
+    at = next((what.time(name) for name in names if what.has(name)), None) if ended else None
+    told = event.subscription(
+        "subscription.ended" if ended else "subscription.resumed",
+        what.text("uuid"),
+        content.record("account").text("account_code"),
+        at,
+    )
+    return told if ended else replace(told, ignored="irrelevant_event")
+
+
 def _with_payment_in_flight(
     event: Event, invoice: Record, observed: datetime, told: Translation
 ) -> Translation:
-    """A payment is on its way; which one is not told, so it is named after invoice and moment."""
+    """A payment is on its way; which one is not told, so it is named after invoice and moment.
+
+    The next snapshot in another state says that it is over.
+    """
     data: dict[str, object] = {
         "invoice_id": event.own(invoice.text("uuid")),
         "payment_id": f"processing:{rfc3339(observed)}",
@@ -144,6 +181,8 @@ def _payment(event: Event, transaction: Record) -> Translation:
             "event_id": event.id,
             "attempt_id": data["payment_id"],
         }
+        if transaction.has("subscription_id"):
+            failure["subscription_id"] = transaction.text("subscription_id")
         facts += (event.fact("invoice.payment_failed", at, failure, "failed"),)
     return Translation(facts=facts)
 

@@ -3,19 +3,23 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from api.webhooks.bodies.mail_events import delivery, message, not_delivered
+from api.webhooks.bodies.mail_events import delivery, merged, message, not_delivered
+from api.webhooks.bodies.mail_report import report_in
 from api.webhooks.bodies.mail_thread import MailHeaders
+from api.webhooks.bodies.preferences import UNSUBSCRIBED, of_list, preference
 from api.webhooks.bodies.record import Record
 from api.webhooks.bodies.strict_json import read_json_object
 from api.webhooks.bodies.unusable import Unusable, rejecting
 from api.webhooks.provider import BadSignature, Rejected, Settings, Translation
 from api.webhooks.signatures.sns_signature import check_sns_signature
+from api.webhooks.signatures.strict_base64 import NotBase64, decode_base64
 
 _REPORTS = {
-    "Delivery": ("delivered", "delivery"),
-    "Bounce": ("bounced", "bounce"),
-    "Complaint": ("complained", "complaint"),
+    "Delivery": ("delivered", "delivery", "recipients"),
+    "Bounce": ("bounced", "bounce", "bouncedRecipients"),
+    "Complaint": ("complained", "complaint", "complainedRecipients"),
 }
+"""What each report means, under which name it stands, and where it names its recipients."""
 _CONFIRM = Rejected(
     "subscription_confirmation_needed",
     "open the SubscribeURL of the kept body to let the SNS topic post here",
@@ -36,6 +40,8 @@ class Ses:
             envelope = Record(read_json_object(body))
         except Unusable:
             raise BadSignature("the body is no SNS message") from None
+        if envelope.has("notificationType") or envelope.has("eventType"):
+            raise BadSignature("raw messages are unsigned: switch raw message delivery off in SNS")
         check_sns_signature(envelope, settings.secrets, settings.fetch_certificate, now)
 
     def translate(self, headers: Mapping[str, str], body: bytes, settings: Settings) -> Translation:
@@ -66,20 +72,61 @@ def _event(id: str, event: Record, settings: Settings) -> Translation:
         return _received(id, event, settings)
     if kind in ("Reject", "Rendering Failure"):
         return not_delivered("SES could not send a mail that it had accepted")
+    if kind == "Subscription":
+        return _preferences(id, event, settings)
     if kind not in _REPORTS:
         return Translation(ignored="irrelevant_event")
-    meaning, part = _REPORTS[kind]
+    meaning, part, named = _REPORTS[kind]
     report, mail = event.record(part), event.record("mail")
     if kind == "Bounce" and report.text("bounceType") == "Transient":
-        return Translation(ignored="temporary_bounce")
-    return delivery(
-        settings,
-        "ses",
-        id,
-        meaning,
-        report.time("timestamp"),
-        provider_message_id=mail.text("messageId"),
-        message_id=mail.optional_record("commonHeaders").optional_text("messageId"),
+        return not_delivered("SES tried to deliver a mail for hours and gave up")
+    found = tuple(dict.fromkeys(_recipients(report, named)))
+    return merged(
+        delivery(
+            settings,
+            "ses",
+            f"{id}:{number}" if number else id,
+            meaning,
+            report.optional_time("timestamp"),
+            provider_message_id=mail.text("messageId"),
+            message_id=mail.optional_record("commonHeaders").optional_text("messageId"),
+            recipient=recipient,
+        )
+        for number, recipient in enumerate(found or (None,))
+    )
+
+
+def _recipients(report: Record, name: str) -> tuple[str, ...]:
+    """Whom a report speaks of: one mail to several people can bounce from some of them."""
+    if name == "recipients":
+        return report.texts(name)
+    return tuple(recipient.text("emailAddress") for recipient in report.records(name))
+
+
+def _preferences(id: str, event: Record, settings: Settings) -> Translation:
+    """Somebody changed what they want of a contact list: all of it, or topics of it.
+
+    The new preferences are a state: each topic in it is held or released. SES mails one person at
+    a time where it manages their preferences, so the mail's destination is who changed them.
+    """
+    change, mail = event.record("subscription"), event.record("mail")
+    new = change.record("newTopicPreferences")
+    contacts = change.optional_text("contactList") or ""
+    wanted = [(of_list(UNSUBSCRIBED, "list", contacts), new.flag("unsubscribeAll"))]
+    for topic in new.records("topicSubscriptionStatus"):
+        name = f"{topic.text('topicName')} of {contacts}"
+        out = topic.text("subscriptionStatus").lower() == "optout"
+        wanted.append((of_list(UNSUBSCRIBED, "topic", name), out))
+    at = change.optional_time("timestamp")
+    addresses = mail.texts("destination")
+    if not addresses:
+        raise Unusable("missing_field", f"{mail.where('destination')} is empty")
+    parts = [(address, *part) for address in addresses for part in wanted]
+    return Translation(
+        facts=tuple(
+            preference(settings, f"{id}:{number}", address, reason, at, held=held, whole=False)
+            for number, (address, reason, held) in enumerate(parts)
+        )
     )
 
 
@@ -103,4 +150,18 @@ def _received(id: str, event: Record, settings: Settings) -> Translation:
         references=headers.references,
         headers=headers.by_name,
         return_path=mail.optional_text("source") or headers.by_name.get("return-path"),
+        report=_report(event),
     )
+
+
+def _report(event: Record) -> dict[str, str] | None:
+    """What a report by mail tells, where the topic carries the whole mail (`content`)."""
+    content = event.members.get("content")
+    if not isinstance(content, str):
+        return None
+    encoding = event.optional_record("receipt").optional_record("action").optional_text("encoding")
+    try:
+        raw = decode_base64("".join(content.split())) if encoding == "BASE64" else content.encode()
+    except (NotBase64, UnicodeEncodeError):
+        return None
+    return report_in(raw)

@@ -13,20 +13,23 @@ from api.webhooks.bodies.strict_json import read_json_object
 from api.webhooks.bodies.unusable import rejecting
 from api.webhooks.provider import BadSignature, Settings, Translation
 from api.webhooks.providers.stripe_disputes import dispute
+from api.webhooks.providers.stripe_intents import intent
 from api.webhooks.providers.stripe_invoices import (
     credit_note,
     failed_payment,
-    intent,
     partial_payment,
     refund,
     snapshot,
 )
+from api.webhooks.providers.stripe_subscriptions import subscription
+from api.webhooks.providers.stripe_thin import THIN, thin
 from api.webhooks.providers.stripe_types import (
     OTHER_TYPES,
     PAYMENT_FAILURES,
     PAYMENT_STATES,
     REFUNDS,
     SNAPSHOTS,
+    SUBSCRIPTIONS,
 )
 from api.webhooks.signatures.hmac_signature import check_fresh
 
@@ -76,7 +79,9 @@ def _translate(body: bytes, settings: Settings) -> Translation:
         return Translation(ignored="dashboard_test_event")
     if envelope.flag("livemode") != (settings.mode == "live"):
         return Translation(ignored="other_mode")
-    if OTHER_TYPES.is_harmless(kind):
+    if envelope.optional_text("object") == THIN:
+        return thin(kind, envelope)
+    if kind not in SUBSCRIPTIONS and OTHER_TYPES.is_harmless(kind):
         return Translation(ignored="irrelevant_event")
     account = envelope.optional_text("account")
     source = f"{settings.source}/{account}" if account else settings.source
@@ -106,5 +111,8 @@ def _meaning(kind: str, event: Event, what: Record, created: datetime) -> Transl
     if kind in ("charge.dispute.created", "charge.dispute.closed"):
         return dispute(event, what, created)
     if kind in ("customer.created", "customer.updated"):
-        return event.customer(what.text("id"), what.optional_text("email"), created)
+        new = kind == "customer.created"
+        return event.customer(what.text("id"), what.optional_text("email"), created, new=new)
+    if kind in SUBSCRIPTIONS:
+        return subscription(event, what, created)
     return Translation(rejected=(OTHER_TYPES.unknown(kind),))

@@ -7,31 +7,34 @@ from api.webhooks.bodies.record import Record
 from api.webhooks.bodies.unusable import Unusable
 from api.webhooks.provider import Fact, Translation
 
-_STATUSES = frozenset({"draft", "open", "paid", "void", "uncollectible"})
+_STATUSES = frozenset({"draft", "open", "paid", "void", "uncollectible", "deleted"})
 _OWED = frozenset({"open", "uncollectible"})
 
 
 def snapshot(event: Event, invoice: Record, created: datetime, *, deleted: bool) -> Translation:
     """The invoice as Stripe saw it when the event was made; a deleted draft is void.
 
+    Who owes it is a customer, or an account that is billed as one (`customer_account`).
+
     An invoice that Stripe charges by itself has no due date, so it never has a stage (design D7).
     """
     status = invoice.text("status")
     if status not in _STATUSES:
         raise Unusable("unknown_status", f"{invoice.where('status')} is none that is known")
+    deleted = deleted or status == "deleted"
     currency = invoice.currency("currency")
     charged = invoice.optional_text("collection_method") or invoice.optional_text("billing")
     return event.observed(
         Snapshot(
             invoice_id=invoice.text("id"),
-            customer_id=invoice.reference("customer"),
+            customer_id=invoice.reference("customer") or invoice.reference("customer_account"),
             email=invoice.optional_text("customer_email"),
             currency=currency,
-            total=money(invoice, "total", currency),
-            amount_remaining=money(invoice, "amount_remaining", currency),
+            total=money(invoice, "total", currency, signed=True),
+            amount_remaining=money(invoice, "amount_remaining", currency, signed=True),
             status="void" if deleted else status,
             due=None if charged == "charge_automatically" else invoice.optional_unix("due_date"),
-            issued=_issued(invoice, status),
+            issued=None if deleted else _issued(invoice, status),
             observed=created,
         )
     )
@@ -52,6 +55,9 @@ def failed_payment(event: Event, invoice: Record, created: datetime) -> tuple[Fa
     attempt = invoice.reference("charge") or invoice.reference("payment_intent")
     if attempt:
         data["attempt_id"] = attempt
+    subscription = subscription_of(invoice)
+    if subscription:
+        data["subscription_id"] = subscription
     return (event.fact("invoice.payment_failed", created, data, "failed"),)
 
 
@@ -69,20 +75,6 @@ def partial_payment(event: Event, payment: Record, created: datetime) -> Transla
         "state": "succeeded",
     }
     return Translation(facts=(event.fact("invoice.payment", paid_at, data),))
-
-
-def intent(event: Event, what: Record, created: datetime, state: str) -> Translation:
-    """A payment intent of an invoice: on its way, or failed. Most belong to no invoice."""
-    invoice = what.reference("invoice")
-    if invoice is None:
-        return Translation(ignored="names_no_invoice")
-    data: dict[str, object] = {
-        "invoice_id": event.own(invoice),
-        "payment_id": what.text("id"),
-        "amount": money(what, "amount", what.currency("currency")),
-        "state": state,
-    }
-    return Translation(facts=(event.fact("invoice.payment", created, data),))
 
 
 def credit_note(event: Event, note: Record, created: datetime, *, voided: bool) -> Translation:
@@ -123,19 +115,25 @@ def refund(event: Event, what: Record, created: datetime) -> Translation:
     return Translation(facts=(event.fact("invoice.refund_noted", created, data),))
 
 
-def money(record: Record, name: str, currency: str) -> int:
-    """An amount of Stripe's in ISO 4217 minor units.
+def money(record: Record, name: str, currency: str, *, signed: bool = False) -> int:
+    """An amount of Stripe's in ISO 4217 minor units; below zero only where it is `signed`.
 
     Stripe counts these in the currency's minor unit but for three special cases: ISK and UGX in
     hundredths that do not exist, MGA in whole ariary (https://docs.stripe.com/currencies).
     """
-    amount = record.amount(name)
+    amount = record.signed_amount(name) if signed else record.amount(name)
     if currency in ("ISK", "UGX"):
         whole, fraction = divmod(amount, 100)
         if fraction:
             raise Unusable("bad_amount", f"{record.where(name)} is finer than the currency")
         return whole
     return amount * 100 if currency == "MGA" else amount
+
+
+def subscription_of(invoice: Record) -> str | None:
+    """The subscription that an invoice bills, None for others; basil moved it under `parent`."""
+    parent = invoice.optional_record("parent").optional_record("subscription_details")
+    return invoice.reference("subscription") or parent.reference("subscription")
 
 
 def _issued(invoice: Record, status: str) -> datetime | None:

@@ -42,11 +42,21 @@ PAYMENT_STATES = {
     "payment_intent.processing": "pending",
     "payment_intent.payment_failed": "failed",
     "payment_intent.canceled": "failed",
+    "payment_intent.succeeded": "succeeded",
 }
-"""A payment on its way and its failure, where the payment intent names an invoice (before basil).
+"""A payment on its way and how it ended, where the payment intent names an invoice (before basil).
 
-Its success is told by the invoice's own snapshot.
+The invoice's own snapshot tells of the success too, and counts it once (ADR 0005).
 """
+
+SUBSCRIPTIONS = frozenset(
+    {
+        "customer.subscription.created",
+        "customer.subscription.deleted",
+        "customer.subscription.updated",
+    }
+)
+"""They hold a whole subscription; what counts is whether it has ended."""
 
 _SAID_BY_OTHERS = frozenset(
     {
@@ -74,7 +84,6 @@ _SAID_BY_OTHERS = frozenset(
         "payment_intent.created",
         "payment_intent.partially_funded",
         "payment_intent.requires_action",
-        "payment_intent.succeeded",
         "quote.accepted",
         "quote.canceled",
         "quote.created",

@@ -37,7 +37,7 @@ class CustomerHeldType(FactType[CustomerHeld]):
         """Put a customer on hold, or lift a hold; for all kinds of mail or the named ones."""
         outcome = Outcome(result="applied", customer_id=data.customer_id)
         customer = ensure_customer(world, outcome, data.customer_id)
-        book = HoldBook(dict(customer.holds.holds)) if customer else HoldBook()
+        book = customer.holds.copy() if customer else HoldBook()
         hold = Hold(data.reason, data.held, fact.time or world.now, data.until, data.kinds)
         if not book.newer(hold):
             outcome.result = "stale"

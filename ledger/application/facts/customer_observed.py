@@ -13,7 +13,7 @@ from ledger.domain.identity import Address
 
 @dataclass(frozen=True, slots=True)
 class CustomerObserved(FactData):
-    """The addresses of a customer, the first preferred."""
+    """The addresses of a customer that hold now, the first preferred; none where it has none."""
 
     customer_id: str
     emails: tuple[Address, ...]
@@ -30,7 +30,11 @@ class CustomerObservedType(FactType[CustomerObserved]):
         walk.claims(data.emails)
 
     def apply(self, world: World, fact: Fact, data: CustomerObserved) -> Outcome:
-        """Take the customer's addresses in, the first preferred."""
+        """Take the customer's addresses in, the first preferred; one that is not told is gone.
+
+        Of a customer whom nobody has told of, that there is none is kept too: an address that is
+        told later may be older news.
+        """
         outcome = Outcome(result="applied", customer_id=data.customer_id)
         customer = ensure_customer(world, outcome, data.customer_id)
         at = fact.time or world.now

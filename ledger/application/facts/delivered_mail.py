@@ -1,29 +1,50 @@
 """What providers say of a mail, and what it does to the permit: the mail was sent, it bounced."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from ledger.application.effects import Alert, NameClaim, Outcome
+from ledger.application.facts.suppression import hold_address
 from ledger.application.permit_settlement import settle
 from ledger.application.sent_proofs import note_proof
 from ledger.application.world import World
-from ledger.domain.customer import Customer
+from ledger.domain.hold import Hold
 from ledger.domain.invoice import Invoice
 from ledger.domain.permit import FREED, Permit, State
 
 _EARLY = "early_delivery"
+_MOST_EARLY_WORDS = 50
+"""Of one mail that no permit names: a mail to more people than this is not one of ours."""
+HOLDING = ("bounced", "complained")
+"""Events after which the address is held."""
 
 
-def keep_early_delivery(world: World, outcome: Outcome, name: str, event: str) -> None:
+@dataclass(frozen=True, slots=True, order=True)
+class Word:
+    """An event of a mail, and the fingerprint of the recipient that it names, if it names one."""
+
+    event: str
+    recipient: str = ""
+
+    def is_of(self, permit: Permit) -> bool:
+        """Does it speak of the address that the permit was granted to? Not where it is a copy's.
+
+        Where it names nobody, or nobody knows where the mail went, it does.
+        """
+        return not self.recipient or permit.address in (None, self.recipient)
+
+
+def keep_early_delivery(world: World, outcome: Outcome, name: str, word: Word) -> None:
     """Keep what was said of a mail under this name until a permit names it."""
     told = _told_early(world, name)
-    if event not in told:
-        every = "+".join(sorted({*told, event}))
+    if word not in told and len(told) < _MOST_EARLY_WORDS:
+        every = "+".join(_text_of(w) for w in sorted({*told, word}))
         outcome.names.append(NameClaim(_EARLY, name, every, replaces=True))
 
 
-def take_early_deliveries(world: World, outcome: Outcome, *names: str | None) -> set[str]:
+def take_early_deliveries(world: World, outcome: Outcome, *names: str | None) -> set[Word]:
     """What was said of a mail under these names before any permit named it; it is told once."""
-    told: set[str] = set()
+    told: set[Word] = set()
     for name in dict.fromkeys(name for name in names if name is not None):
         early = _told_early(world, name)
         if early:
@@ -36,30 +57,56 @@ def apply_deliveries(
     world: World,
     outcome: Outcome,
     permit: Permit,
-    events: Iterable[str],
+    words: Iterable[Word],
     provider_message_id: str | None,
 ) -> None:
     """The mail of a permit was handed over after all; a bounce or complaint holds its address.
 
+    A word that names a recipient has held that address when it came; here it may mark the mail.
     What was done before is not done again: the same news in any order leads to the same state.
     """
-    told = sorted(events)
+    told = sorted(words)
+    events = sorted({word.event for word in told})
     if permit.state is not State.SENT:
         if permit.state in FREED:
             outcome.alerts.append(sent_after_end(permit))
-        reason = f"the provider says {' and '.join(told)}"
+        reason = f"the provider says {' and '.join(events)}"
         permit = settle(world, outcome, permit, State.SENT, reason, provider_message_id)
     outcome.customer_id = permit.customer_id
-    note_proof(outcome, permit, told[0])
-    if "bounced" in told:
+    note_proof(outcome, permit, events[0])
+    if any(word.event == "bounced" and word.is_of(permit) for word in told):
         mark_bounced(world, outcome, permit)
-    if "bounced" in told or "complained" in told:
-        cause = "a mail bounced" if "bounced" in told else "its owner complained"
-        _hold_address(world, outcome, permit, cause)
+    for word in told:
+        if word.event in HOLDING and not word.recipient and permit.address is not None:
+            hold_recipient(world, outcome, permit.address, word.event, permit)
+
+
+def hold_recipient(
+    world: World,
+    outcome: Outcome,
+    fingerprint: str,
+    event: str,
+    permit: Permit | None,
+) -> None:
+    """Hold an address: a provider says that mail to it bounced or that its owner complained.
+
+    Dated by its arrival: providers date such events by the mail, and no release before may lift it.
+    """
+    customer = world.customer(permit.customer_id) if permit is not None else None
+    hold_address(
+        world,
+        outcome,
+        fingerprint,
+        Hold(event, True, world.now),
+        customer_id=customer.customer_id if customer else world.name("address", fingerprint),
+        permit_id=permit.permit_id if permit is not None else None,
+    )
 
 
 def mark_bounced(world: World, outcome: Outcome, permit: Permit) -> None:
-    """Put on record that the mail for the permit's stages came back."""
+    """Put on record that the permit's mail, and that for its stages, came back."""
+    if not permit.bounced:
+        outcome.permits.append(replace(permit, bounced=True))
     for item in permit.items:
         invoice = world.invoice(item.invoice_id)
         held = invoice.stages.get((item.cycle, item.stage)) if invoice else None
@@ -87,29 +134,15 @@ def sent_after_end(permit: Permit) -> Alert:
     )
 
 
-def _told_early(world: World, name: str) -> tuple[str, ...]:
+def _told_early(world: World, name: str) -> tuple[Word, ...]:
     told = world.name(_EARLY, name)
-    return tuple(told.split("+")) if told else ()
+    return tuple(_word_of(text) for text in told.split("+")) if told else ()
 
 
-def _hold_address(world: World, outcome: Outcome, permit: Permit, cause: str) -> None:
-    """Hold the address that the mail went to, and page once for each time that it is held."""
-    customer = world.customer(permit.customer_id)
-    if customer is None or permit.address is None or permit.address in customer.held_addresses:
-        return
-    outcome.change(
-        "customer",
-        customer.customer_id,
-        Customer.AddressHeld,
-        fingerprint=permit.address,
-        cause=f"{cause} (permit {permit.permit_id})",
-    )
-    outcome.alerts.append(
-        Alert(
-            "address_on_hold",
-            f"address_on_hold:{customer.customer_id}:{permit.address}:{permit.permit_id}",
-            f"the address of customer {customer.customer_id} is on hold: {cause}",
-            customer.customer_id,
-            permit.permit_id,
-        )
-    )
+def _text_of(word: Word) -> str:
+    return f"{word.event}@{word.recipient}" if word.recipient else word.event
+
+
+def _word_of(text: str) -> Word:
+    event, _, recipient = text.partition("@")
+    return Word(event, recipient)

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 
 from ledger.application.effects import NameClaim, Outcome
 from ledger.application.facts.delivered_mail import (
+    HOLDING,
+    Word,
     apply_deliveries,
+    hold_recipient,
     keep_early_delivery,
     take_early_deliveries,
 )
@@ -14,12 +17,16 @@ from ledger.application.facts.fact_type import FactType
 from ledger.application.recovery import note_unknown_permit
 from ledger.application.walk import Walk
 from ledger.application.world import World
+from ledger.domain.identity import Address
 from ledger.domain.permit import Permit
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery(FactData):
-    """A provider's word on a mail: delivered, bounced or complained about."""
+    """A provider's word on a mail: delivered, bounced or complained about.
+
+    `recipient` is the address that it speaks of; without one, that which the permit was granted to.
+    """
 
     provider: str
     event: str
@@ -27,6 +34,7 @@ class Delivery(FactData):
     message_id: str | None = None
     permit_id: str | None = None
     permanent: bool = True
+    recipient: Address | None = None
 
 
 class DeliveryType(FactType[Delivery]):
@@ -40,6 +48,10 @@ class DeliveryType(FactType[Delivery]):
             permit = walk.permit(data.permit_id)
             if permit is not None:
                 walk.permit_parts(permit, with_address=False)
+                if permit.address is not None:
+                    walk.mailbox(permit.address)
+        if data.recipient is not None:
+            walk.owner_of(data.recipient)
         if data.message_id is not None:
             walk.name("sent_message", data.message_id)
             walk.name("early_delivery", data.message_id)
@@ -52,13 +64,19 @@ class DeliveryType(FactType[Delivery]):
         return (_permit_of(world, data),)
 
     def apply(self, world: World, fact: Fact, data: Delivery) -> Outcome:
-        """Settle the permit of the mail, or keep the word until a permit names this mail."""
+        """Settle the permit of the mail, or keep the word until a permit names this mail.
+
+        A recipient that it names is held at once: the mail need not be one of ours.
+        """
         outcome = Outcome(result="applied")
+        word = Word(data.event, data.recipient.fingerprint if data.recipient else "")
         names = [name for name in (data.provider_message_id, data.message_id) if name is not None]
         permit = _permit_of(world, data)
+        if word.recipient and word.event in HOLDING:
+            hold_recipient(world, outcome, word.recipient, word.event, permit)
         if permit is not None:
-            events = {data.event, *take_early_deliveries(world, outcome, *names)}
-            apply_deliveries(world, outcome, permit, events, data.provider_message_id)
+            words = {word, *take_early_deliveries(world, outcome, *names)}
+            apply_deliveries(world, outcome, permit, words, data.provider_message_id)
             if data.provider_message_id is not None:
                 known_by = data.provider_message_id
                 outcome.names.append(NameClaim("provider_message", known_by, permit.permit_id))
@@ -70,7 +88,7 @@ class DeliveryType(FactType[Delivery]):
             outcome.body = {"detail": "no permit is known for this mail"}
             return outcome
         for name in dict.fromkeys(names):
-            keep_early_delivery(world, outcome, name, data.event)
+            keep_early_delivery(world, outcome, name, word)
         outcome.body = {"detail": "kept until a permit names this mail"}
         return outcome
 

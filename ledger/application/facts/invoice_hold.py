@@ -38,7 +38,7 @@ class InvoiceHeldType(FactType[InvoiceHeld]):
         outcome = Outcome(result="applied", invoice_id=data.invoice_id)
         if invoice is None:
             register_invoice(outcome, data.invoice_id)
-        book = HoldBook(dict(invoice.holds.holds)) if invoice else HoldBook()
+        book = invoice.holds.copy() if invoice else HoldBook()
         hold = Hold(data.reason, data.held, fact.time or world.now, data.until)
         if not book.newer(hold):
             outcome.result = "stale"

@@ -7,18 +7,23 @@ from ledger.application.effects import Outcome
 from ledger.application.facts.addresses import ensure_customer, note_invoice_address, unite
 from ledger.application.facts.fact import Fact, FactData
 from ledger.application.facts.fact_type import FactType
-from ledger.application.facts.invoices import register_invoice, standing_after
+from ledger.application.facts.invoices import register_invoice, take_snapshot
 from ledger.application.facts.unset import UNSET, Unset
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.balance import Snapshot, Status
 from ledger.domain.identity import Address, customer_known_by, known_by_address
 from ledger.domain.invoice import Invoice
+from ledger.domain.same_moment import kept, last_of
 
 
 @dataclass(frozen=True, slots=True)
 class InvoiceObserved(FactData):
-    """A snapshot of an invoice; amounts in minor units, `observed_at` None means now."""
+    """A snapshot of an invoice; amounts in minor units, `observed_at` None means now.
+
+    `whole_second` says that its source counts whole seconds, `nothing_in_flight` that no payment
+    is on its way (ADR 0005).
+    """
 
     invoice_id: str
     customer_id: str | None
@@ -32,6 +37,8 @@ class InvoiceObserved(FactData):
     time_zone: str | Unset | None = UNSET
     observed_at: datetime | None = None
     version: int | None = None
+    whole_second: bool = False
+    nothing_in_flight: bool = False
 
 
 class InvoiceObservedType(FactType[InvoiceObserved]):
@@ -61,23 +68,64 @@ class InvoiceObservedType(FactType[InvoiceObserved]):
         snapshot = _merged(world, invoice, before, data, customer_id, fact.time)
         outcome = Outcome(result="applied", invoice_id=data.invoice_id, customer_id=customer_id)
         dated_by_arrival = data.observed_at is None and fact.time is None and data.version is None
-        if before is not None and not dated_by_arrival and not before.replaced_by(snapshot):
+        last, beside, taken = _last(invoice, snapshot, dated_by_arrival)
+        if not taken:
             outcome.result = "stale"
+        if invoice is not None and (last, beside) == (before, invoice.beside):
             return outcome
-        if snapshot == before:
-            return outcome
-        ensure_customer(world, outcome, customer_id)
+        if taken:
+            ensure_customer(world, outcome, customer_id)
         if invoice is None:
             register_invoice(outcome, data.invoice_id)
-        standing = standing_after(world, invoice, snapshot, None, snapshot.observed_at)
-        outcome.change(
-            "invoice", data.invoice_id, Invoice.Observed, snapshot=snapshot, standing=standing
-        )
+        take_snapshot(world, outcome, data.invoice_id, last, beside)
+        if not taken:
+            return outcome
         gone = before.address if before is not None else None
         if before is not None and isinstance(data.email, Unset) and gone is not None:
             _follow_owner(world, outcome, before.customer_id, customer_id)
-        note_invoice_address(world, outcome, customer_id, data.email, gone, snapshot.observed_at)
+        if not _repeats_what_was_removed(world, before, data, customer_id):
+            note_invoice_address(
+                world, outcome, customer_id, data.email, gone, snapshot.observed_at
+            )
         return outcome
+
+
+def _last(
+    invoice: Invoice | None, snapshot: Snapshot, dated_by_arrival: bool
+) -> tuple[Snapshot, tuple[Snapshot, ...], bool]:
+    """Which snapshot stands now, the others of its moment, and whether it is the new one (D10).
+
+    What an older one says of payments on their way counts none the less.
+    """
+    before = invoice.snapshot if invoice else None
+    if invoice is None or before is None:
+        return snapshot, (), True
+    age = 1 if dated_by_arrival else snapshot.age_against(before)
+    if age < 0:
+        last, beside = before, invoice.beside
+    elif age > 0:
+        last, beside = snapshot, ()
+    else:
+        others = kept((*invoice.beside, before), snapshot)
+        last = last_of(others, invoice.money.values())
+        beside = tuple(other for other in others if other is not last)
+    said = [s.settled_before for s in (before, snapshot) if s.settled_before is not None]
+    return replace(last, settled_before=max(said, default=None)), beside, last is snapshot
+
+
+def _repeats_what_was_removed(
+    world: World, before: Snapshot | None, data: InvoiceObserved, customer_id: str
+) -> bool:
+    """The invoice names the address that it named before, which its customer no longer has.
+
+    Billing systems keep on a finished invoice the address of that day: it is no news, and must not
+    bring back what was removed since.
+    """
+    if before is None or not isinstance(data.email, Address) or before.customer_id != customer_id:
+        return False
+    customer = world.customer(customer_id)
+    known = customer.addresses if customer is not None else None
+    return known is not None and before.address == data.email.fingerprint not in known
 
 
 def _follow_owner(world: World, outcome: Outcome, before_id: str, customer_id: str) -> None:
@@ -124,8 +172,14 @@ def _merged(
         time_zone=(before.time_zone if before else None) if isinstance(zone, Unset) else zone,
         version=data.version,
         address=_address(data, before),
+        whole_second=data.whole_second,
     )
-    return snapshot if observed_at is not None else _dated_by_arrival(snapshot, invoice)
+    if observed_at is None:
+        snapshot = _dated_by_arrival(snapshot, invoice)
+    if data.nothing_in_flight or data.status is Status.PAID:
+        second = snapshot.observed_at.replace(microsecond=0)
+        snapshot = replace(snapshot, settled_before=second)
+    return snapshot
 
 
 def _address(data: InvoiceObserved, before: Snapshot | None) -> str | None:
@@ -137,8 +191,8 @@ def _address(data: InvoiceObserved, before: Snapshot | None) -> str | None:
 def _dated_by_arrival(snapshot: Snapshot, invoice: Invoice | None) -> Snapshot:
     """A snapshot that names no time is of now, and later than everything taken in before it.
 
-    Facts of this same tick of the clock are in its amounts; without a note of them they would be
-    ties, which lower the balance once more (design D10).
+    Facts of this same tick of the clock are in its amounts; without a note of them they would
+    change the balance once more (design D10).
     """
     if invoice is None:
         return snapshot

@@ -8,7 +8,7 @@ from ledger.application.facts.fact_type import FactType
 from ledger.application.facts.money import move_money
 from ledger.application.walk import Walk
 from ledger.application.world import World
-from ledger.domain.balance import PaymentState
+from ledger.domain.payments import PaymentState
 
 
 @dataclass(frozen=True, slots=True)

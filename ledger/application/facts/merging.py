@@ -9,6 +9,7 @@ from ledger.domain.credits import CreditBook
 from ledger.domain.customer import Customer
 from ledger.domain.hold import HoldBook
 from ledger.domain.identity import aggregate_id
+from ledger.domain.subscription import SubscriptionBook
 
 
 def merge(
@@ -22,15 +23,15 @@ def merge(
     after = _copy_of(into) if into is not None else new_customer(world, into_id)
     own = aggregate_id("customer", gone.customer_id)
     again = any(c.aggregate_id == own and c.event is Customer.MergedInto for c in outcome.changes)
-    book = HoldBook(dict(into.holds.holds) if into else {})
-    for hold in gone.holds.holds.values():
+    book = into.holds.copy() if into else HoldBook()
+    for hold in gone.holds.words():
         if book.newer(hold):
             book.note(hold)
     until, indefinite = book.until(world.now, "reminder")
     carried: dict[str, Any] = {
         "customer_id": gone.customer_id,
         "permits": tuple(gone.permits.values()),
-        "holds": tuple(gone.holds.holds.values()),
+        "holds": gone.holds.words(),
         "breaker": gone.breaker,
         "addresses": gone.addresses,
         "held_addresses": gone.held_addresses,
@@ -40,6 +41,7 @@ def merge(
         "absorbed": tuple(sorted(gone.absorbed)),
         "formerly": dict(gone.formerly),
         "credits": gone.credit.of(tuple(gone.credit.sums)),
+        "subscriptions": tuple(gone.subscriptions.known.values()),
     }
     if not again:
         outcome.change("customer", gone.customer_id, Customer.MergedInto, into=into_id)
@@ -69,10 +71,11 @@ def _copy_of(customer: Customer) -> Customer:
     """A copy to which an event can be applied: the aggregate itself changes with the outcome."""
     after = copy(customer)
     after.permits = dict(customer.permits)
-    after.holds = HoldBook(dict(customer.holds.holds))
+    after.holds = customer.holds.copy()
     after.held_addresses = dict(customer.held_addresses)
     after.apologies = dict(customer.apologies)
     after.absorbed = set(customer.absorbed)
     after.formerly = dict(customer.formerly)
     after.credit = CreditBook(customer.credit.of(tuple(customer.credit.sums)))
+    after.subscriptions = SubscriptionBook(dict(customer.subscriptions.known))
     return after

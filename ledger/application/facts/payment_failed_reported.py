@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from ledger.application.effects import Outcome
 from ledger.application.facts.fact import Fact, FactData
 from ledger.application.facts.fact_type import FactType
-from ledger.application.facts.invoices import register_invoice
+from ledger.application.facts.invoices import name_subscription, register_invoice
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.invoice import Invoice
@@ -18,6 +18,7 @@ class PaymentFailed(FactData):
     invoice_id: str
     event_id: str
     attempt_id: str | None
+    subscription_id: str | None = None
 
 
 class PaymentFailedType(FactType[PaymentFailed]):
@@ -41,4 +42,6 @@ class PaymentFailedType(FactType[PaymentFailed]):
             event_id=data.event_id,
             attempt_id=data.attempt_id,
         )
+        if data.subscription_id is not None:
+            name_subscription(world, outcome, data.invoice_id, data.subscription_id)
         return outcome

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ledger.application.facts.address_hold import AddressHoldToldType
 from ledger.application.facts.customer_credit import CustomerCreditedType
 from ledger.application.facts.customer_hold import CustomerHeldType
 from ledger.application.facts.customer_observed import CustomerObservedType
@@ -17,6 +18,8 @@ from ledger.application.facts.invoice_payment import PaymentMovedType
 from ledger.application.facts.payment_failed_reported import PaymentFailedType
 from ledger.application.facts.refund_reported import RefundReportedType
 from ledger.application.facts.send_observed import SendObservedType
+from ledger.application.facts.subscription_ended import SubscriptionToldType
+from ledger.application.facts.thread_hold import ThreadHeldType
 from ledger.application.facts.thread_message import ThreadMessageType
 
 _TYPES: tuple[FactType[Any], ...] = (
@@ -31,6 +34,9 @@ _TYPES: tuple[FactType[Any], ...] = (
     CustomerCreditedType(),
     CustomersMergedType(),
     CustomerUnmergedType(),
+    SubscriptionToldType(),
+    AddressHoldToldType(),
+    ThreadHeldType(),
     ThreadMessageType(),
     SendObservedType(),
     DeliveryType(),

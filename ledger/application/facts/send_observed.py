@@ -8,16 +8,22 @@ from uuid import uuid5
 from ledger.application.breakers import open_breaker
 from ledger.application.effects import Outcome
 from ledger.application.facts.addresses import ensure_customer
+from ledger.application.facts.answers_by_hand import (
+    load_answered,
+    note_answer,
+    replies_overtaken,
+)
 from ledger.application.facts.fact import Fact, FactData
 from ledger.application.facts.fact_names import fact_name
 from ledger.application.facts.fact_type import FactType
 from ledger.application.facts.invoices import register_invoice
-from ledger.application.facts.threads import start_thread
+from ledger.application.facts.threads import owned_thread, start_thread
 from ledger.application.permit_settlement import displace, revoke_rival
 from ledger.application.sent_proofs import note_also_sent
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain import windows
+from ledger.domain.conversation import ByHand
 from ledger.domain.customer import Customer
 from ledger.domain.identity import aggregate_id
 from ledger.domain.invoice import Invoice
@@ -32,7 +38,7 @@ _MINE = aggregate_id("observed", "send")
 
 @dataclass(frozen=True, slots=True)
 class SendObserved(FactData):
-    """A mail that went out without a permit."""
+    """A mail that went out without a permit; `in_reply_to` is the message that it answers."""
 
     customer_id: str
     at: datetime
@@ -40,6 +46,7 @@ class SendObserved(FactData):
     stage: str | None = None
     thread_id: str | None = None
     intent: str | None = None
+    in_reply_to: str | None = None
 
 
 class SendObservedType(FactType[SendObserved]):
@@ -54,12 +61,18 @@ class SendObservedType(FactType[SendObserved]):
             walk.invoice(data.invoice_id)
         if data.thread_id is not None:
             walk.aggregate("thread", data.thread_id)
+        if data.in_reply_to is not None:
+            load_answered(walk, (data.in_reply_to,))
 
     def permits(self, world: World, data: SendObserved) -> Iterable[Permit | None]:
         """Those that count in the windows of the customer, and the one of its stage or intent."""
         customer = world.customer(data.customer_id)
         lapsed = customer.lapsed(world.now) if customer else ()
-        return [*lapsed, _holder_of_observed(world, data)]
+        found: list[Permit | None] = [*lapsed, _holder_of_observed(world, data)]
+        thread_id = _thread_answered(world, data)
+        if data.in_reply_to is not None and thread_id is not None:
+            found += replies_overtaken(world, (data.in_reply_to,), thread_id)
+        return found
 
     def apply(self, world: World, fact: Fact, data: SendObserved) -> Outcome:
         """Let the mail use up its stage or intent, and count it in the windows.
@@ -78,6 +91,11 @@ class SendObservedType(FactType[SendObserved]):
             outcome.result = "rejected"
             outcome.body = {"detail": f"{data.stage!r} is not a stage of the policy"}
             return outcome
+        thread_id = _thread_answered(world, data)
+        if data.in_reply_to is not None and thread_id is None:
+            outcome.result = "rejected"
+            outcome.body = {"detail": "the message answered is not known: name its thread_id"}
+            return outcome
         customer = ensure_customer(world, outcome, data.customer_id)
         customer_id = customer.customer_id if customer else data.customer_id
         name = f"{fact_name(fact)}:{data}" if fact.fact_id else f"{data}:{world.now}"
@@ -85,7 +103,7 @@ class SendObservedType(FactType[SendObserved]):
         mail = Permit(
             permit_id=str(uuid5(_MINE, name)),
             kind="observed",
-            lane=Lane.OUTREACH,
+            lane=Lane.OUTREACH if data.in_reply_to is None else Lane.REPLY,
             state=State.SENT,
             customer_id=customer_id,
             key_id="",
@@ -104,8 +122,20 @@ class SendObservedType(FactType[SendObserved]):
             _use_up_stage(world, outcome, data.invoice_id, stage.name, mail)
         if data.thread_id is not None and data.intent is not None:
             _use_up_intent(world, outcome, data.thread_id, data.intent, mail)
+        if data.in_reply_to is not None and thread_id is not None:
+            if owned_thread(world, thread_id) is None:
+                start_thread(world, outcome, thread_id, customer_id)
+            answer = ByHand(None, mail.sender, mail.granted_at)
+            note_answer(world, outcome, (data.in_reply_to,), thread_id, answer)
         _open_breaker_if_passed(world, outcome, customer, mail)
         return outcome
+
+
+def _thread_answered(world: World, data: SendObserved) -> str | None:
+    """The thread of the message that the mail answers, as far as it is told or known."""
+    if data.in_reply_to is None or data.thread_id is not None:
+        return data.thread_id
+    return world.name("message", data.in_reply_to)
 
 
 def _holder_of_observed(world: World, data: SendObserved) -> Permit | None:
@@ -171,9 +201,9 @@ def _use_up_intent(
 ) -> None:
     thread = world.thread(thread_id)
     slot = intent_slot(intent)
-    if thread is None:
+    if owned_thread(world, thread_id) is None:
         start_thread(world, outcome, thread_id, mail.customer_id)
-    else:
+    if thread is not None:
         held = thread.book.sends.get(slot)
         if held is not None and held.state is State.SENT:
             note_also_sent(world, outcome, (held.permit_id,), mail.permit_id)
@@ -187,7 +217,8 @@ def _use_up_intent(
 def _open_breaker_if_passed(
     world: World, outcome: Outcome, customer: Customer | None, mail: Permit
 ) -> None:
-    if mail.granted_at <= world.now - timedelta(hours=24) or customer is None:
+    old = mail.granted_at <= world.now - timedelta(hours=24)
+    if old or customer is None or mail.lane is not Lane.OUTREACH:
         return
     window = windows.outreach(customer.permits.values(), world.policy, world.now)
     if window.used < window.limit or customer.breaker is not None:

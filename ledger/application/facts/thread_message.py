@@ -4,23 +4,37 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from ledger.application.effects import NameClaim, Outcome
+from ledger.application.effects import Contact, NameClaim, Outcome
 from ledger.application.facts.addresses import (
     claim_address,
     customer_of_address,
     ensure_customer,
     unite,
 )
-from ledger.application.facts.delivered_mail import mark_bounced, sent_after_end
+from ledger.application.facts.answers_by_hand import (
+    load_answered,
+    load_early_answers,
+    note_answer,
+    replies_overtaken,
+    take_early_answer,
+)
+from ledger.application.facts.conversations import load_conversation, load_ties, tie
 from ledger.application.facts.fact import Fact, FactData
 from ledger.application.facts.fact_type import FactType
-from ledger.application.facts.threads import alias_message, message_named, start_thread
-from ledger.application.permit_settlement import settle
+from ledger.application.facts.mail_reports import MailReport, note_report, permit_reported_on
+from ledger.application.facts.threads import (
+    alias_message,
+    home_of,
+    message_named,
+    owned_thread,
+    start_thread,
+)
 from ledger.application.recovery import note_unknown_permit
 from ledger.application.walk import Walk
 from ledger.application.world import World
+from ledger.domain.conversation import ByHand
 from ledger.domain.identity import Address, known_by_address
-from ledger.domain.permit import FREED, Permit, State
+from ledger.domain.permit import Permit
 from ledger.domain.thread import Message, Thread
 
 
@@ -28,7 +42,8 @@ from ledger.domain.thread import Message, Thread
 class ThreadMessage(FactData):
     """A message of a thread; `automatic` says why it is not a person's, `ours` that we sent it.
 
-    `aliases` are other names of the same message: a mail system's own id beside the Message-ID.
+    A reply goes to `reply_to`, else to `sender`. `aliases` are other names of the same message: a
+    mail system's own id beside the Message-ID. `report` is what a mail system's report tells.
     """
 
     thread_id: str
@@ -42,6 +57,34 @@ class ThreadMessage(FactData):
     ours: str | None
     references: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+    reply_to: Address | None = None
+    report: MailReport | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name of the message."""
+        return tuple(dict.fromkeys((self.message_id, *self.aliases)))
+
+    @property
+    def inbound(self) -> bool:
+        """Did it come in?"""
+        return self.direction == "inbound"
+
+    @property
+    def writer(self) -> Address | None:
+        """Where a reply to it goes: Reply-To, else From (RFC 5322, section 3.6.2).
+
+        A Reply-To that is the address which the message came to names no writer: lists set it.
+        """
+        here = self.recipient.fingerprint if self.recipient is not None else None
+        if self.reply_to is None or self.reply_to.fingerprint == here:
+            return self.sender or self.reply_to
+        return self.reply_to
+
+    @property
+    def correspondent(self) -> Address | None:
+        """The address at the other end."""
+        return self.writer if self.inbound else self.recipient
 
 
 class ThreadMessageType(FactType[ThreadMessage]):
@@ -50,72 +93,149 @@ class ThreadMessageType(FactType[ThreadMessage]):
     data = ThreadMessage
 
     def load(self, walk: Walk, data: ThreadMessage) -> None:
-        """The thread, the message by all its names, and whose its addresses are."""
-        walk.aggregate("thread", data.thread_id)
-        for name in (data.message_id, *data.aliases):
-            walk.name("message", name)
-            walk.name("message_alias", name)
+        """The thread, the message by all its names, those it refers to, and whose it is."""
+        thread = walk.aggregate("thread", data.thread_id)
+        load_answered(walk, data.names)
+        for name in data.names:
             walk.name("sent_message", name)
-        walk.owner(data.customer_id, _correspondent(data))
-        walk.claims(tuple(a for a in (data.sender, data.recipient) if a))
+        load_ties(walk, data.references, data.writer if data.inbound else None)
+        if isinstance(thread, Thread):
+            load_conversation(walk, thread)
+        if data.inbound:
+            load_early_answers(walk, data.names)
+        else:
+            load_answered(walk, data.references)
+        if data.report is not None and data.report.about is not None:
+            walk.name("sent_message", data.report.about)
+        walk.owner(data.customer_id, data.correspondent)
+        addresses = (data.sender, data.recipient, data.reply_to)
+        walk.claims(tuple(a for a in addresses if a))
 
     def permits(self, world: World, data: ThreadMessage) -> Iterable[Permit | None]:
-        """Those of the mails that a machine's message is about."""
+        """That of the mail that a machine's message is about, and those of replies answered."""
+        if not data.inbound:
+            return replies_overtaken(world, data.references, data.thread_id)
         if data.automatic is None:
             return ()
-        return [_permit_reported_on(world, reference) for reference in data.references]
+        return (permit_reported_on(world, data.report, data.references),)
 
     def apply(self, world: World, fact: Fact, data: ThreadMessage) -> Outcome:
         """Take a message of a thread in; a message id belongs to the first thread that named it.
 
         Under whichever of its names a message is told of first, that name is its own from then on.
+        Another person's message of the same id in another thread is one of its own.
         """
         outcome = Outcome(result="applied", thread_id=data.thread_id)
-        names = tuple(dict.fromkeys((data.message_id, *data.aliases)))
-        known = next((name for name in names if world.name("message", name) is not None), None)
-        if known is not None:
+        known = next((n for n in data.names if world.name("message", n) is not None), None)
+        home = home_of(world, known, data.thread_id) if known is not None else None
+        if known is not None and home is not None and not _of_another(world, data, known, home):
             outcome.result = "duplicate"
-            home = world.name("message", known) or data.thread_id
-            alias_message(
-                outcome, [n for n in names if n != known], message_named(world, known), home
-            )
+            others = [name for name in data.names if name != known]
+            alias_message(outcome, others, message_named(world, known), home)
             _note_more(world, outcome, data, message_named(world, known), home)
             _note_correspondent(world, outcome, data)
+            _note_answer(world, outcome, fact, data)
             return outcome
-        sent = (world.name("sent_message", name) for name in names)
-        ours = data.ours or next(filter(None, sent), None)
         if data.ours is not None and world.permit(data.ours) is None:
             note_unknown_permit(world, outcome, data.ours, "a message of a thread")
-        thread = world.thread(data.thread_id)
-        if thread is None:
-            customer_id = _customer_of_message(world, outcome, data)
-            if customer_id is None:
-                outcome.result = "rejected"
-                outcome.body = {"detail": "the thread is new: name a customer_id, or from and to"}
-                return outcome
-            start_thread(world, outcome, data.thread_id, customer_id)
-        elif data.customer_id is not None and data.customer_id != thread.customer_id:
-            ensure_customer(world, outcome, data.customer_id)
-            outcome.change("thread", data.thread_id, Thread.Moved, customer_id=data.customer_id)
-            before = world.customer(thread.customer_id)
-            if before is not None and known_by_address(before.customer_id):
-                unite(world, outcome, data.customer_id, before)
+        owner_id = _place(world, outcome, data)
+        if owner_id is None:
+            outcome.result = "rejected"
+            outcome.body = {"detail": "the thread is new: name a customer_id, or from and to"}
+            return outcome
         _note_correspondent(world, outcome, data)
         outcome.names.append(NameClaim("message", data.message_id, data.thread_id))
-        alias_message(outcome, names[1:], data.message_id, data.thread_id)
-        outcome.change(
-            "thread",
+        alias_message(outcome, data.names[1:], data.message_id, data.thread_id)
+        message = Message(data.direction, data.automatic, _is_ours(world, data))
+        _see(world, outcome, data, data.thread_id, data.message_id, message, fact.time)
+        _keep_writer(outcome, data, owner_id, message)
+        tie(
+            world,
+            outcome,
             data.thread_id,
-            Thread.MessageSeen,
-            message_id=data.message_id,
-            message=Message(data.direction, data.automatic, ours is not None),
-            sender=data.sender.fingerprint if data.sender else None,
-            recipient=data.recipient.fingerprint if data.recipient else None,
-            seen_at=data.at or fact.time or world.now,
+            data.references,
+            data.writer if data.inbound and not message.ours else None,
         )
-        if data.automatic is not None and data.direction == "inbound":
-            _note_report(world, outcome, data)
+        if data.inbound:
+            take_early_answer(world, outcome, data.names, data.message_id, data.thread_id)
+            if data.automatic is not None:
+                note_report(world, outcome, data.report, data.references)
+        _note_answer(world, outcome, fact, data)
         return outcome
+
+
+def _of_another(world: World, data: ThreadMessage, known: str, home: str) -> bool:
+    """Does the message share its id with another person's message in another thread?"""
+    if home == data.thread_id or not data.inbound:
+        return False
+    thread = world.thread(home)
+    heard = thread.heard.get(message_named(world, known)) if thread is not None else None
+    writer = data.writer
+    if heard is None or writer is None or data.sender is None:
+        return False
+    told = data.reply_to if writer is data.reply_to else None
+    return heard.of_another(data.sender.fingerprint, told.fingerprint if told else None)
+
+
+def _is_ours(world: World, data: ThreadMessage) -> bool:
+    """Is it a mail of a permit?"""
+    return data.ours is not None or any(world.name("sent_message", n) for n in data.names)
+
+
+def _place(world: World, outcome: Outcome, data: ThreadMessage) -> str | None:
+    """The customer of the message's thread, which is theirs from now on; None: nobody is named."""
+    thread = owned_thread(world, data.thread_id)
+    if thread is None:
+        customer_id = _customer_of_message(world, outcome, data)
+        if customer_id is not None:
+            start_thread(world, outcome, data.thread_id, customer_id)
+        return customer_id
+    if data.customer_id is None or data.customer_id == thread.customer_id:
+        return thread.customer_id
+    ensure_customer(world, outcome, data.customer_id)
+    outcome.change("thread", data.thread_id, Thread.Moved, customer_id=data.customer_id)
+    before = world.customer(thread.customer_id)
+    if before is not None and known_by_address(before.customer_id):
+        unite(world, outcome, data.customer_id, before)
+    return data.customer_id
+
+
+def _see(
+    world: World,
+    outcome: Outcome,
+    data: ThreadMessage,
+    thread_id: str,
+    message_id: str,
+    message: Message,
+    time: datetime | None,
+) -> None:
+    writer = data.writer
+    outcome.change(
+        "thread",
+        thread_id,
+        Thread.MessageSeen,
+        message_id=message_id,
+        message=message,
+        sender=data.sender.fingerprint if data.sender else None,
+        recipient=data.recipient.fingerprint if data.recipient else None,
+        seen_at=data.at or time or world.now,
+        reply_to=writer.fingerprint if writer is not None and writer is data.reply_to else None,
+    )
+
+
+def _keep_writer(outcome: Outcome, data: ThreadMessage, customer_id: str, message: Message) -> None:
+    """Keep the address that a reply will go to, beside the log; it goes with the customer's."""
+    if data.inbound and data.writer is not None and message.automatic is None and not message.ours:
+        outcome.contacts.append(Contact(customer_id, data.writer))
+
+
+def _note_answer(world: World, outcome: Outcome, fact: Fact, data: ThreadMessage) -> None:
+    """A mail of ours that is not of a permit answers what it refers to."""
+    if data.inbound or data.automatic is not None or _is_ours(world, data):
+        return
+    at = min(data.at or fact.time or world.now, world.now)
+    answer = ByHand(data.message_id, f"observed:{fact.source}", at)
+    note_answer(world, outcome, data.references, data.thread_id, answer)
 
 
 def _note_more(
@@ -124,7 +244,7 @@ def _note_more(
     """Whoever tells that a known message is a machine's, or our own, is heard in any order."""
     thread = world.thread(home)
     seen = thread.messages.get(message_id) if thread is not None else None
-    if seen is None:
+    if thread is None or seen is None:
         return
     outbound = "outbound" in (seen.direction, data.direction)
     told = Message(
@@ -132,19 +252,15 @@ def _note_more(
         seen.automatic or data.automatic,
         seen.ours or data.ours is not None,
     )
-    if told == seen:
+    heard = thread.heard.get(message_id)
+    news = heard is not None and data.inbound and heard.writer is None and data.writer is not None
+    if told == seen and not news:
         return
     outcome.result = "applied"
-    outcome.change(
-        "thread",
-        home,
-        Thread.MessageSeen,
-        message_id=message_id,
-        message=told,
-        sender=data.sender.fingerprint if data.sender else None,
-        recipient=data.recipient.fingerprint if data.recipient else None,
-        seen_at=data.at or world.now,
-    )
+    _see(world, outcome, data, home, message_id, told, None)
+    _keep_writer(outcome, data, thread.customer_id, told)
+    if data.inbound and seen.automatic is None and data.automatic is not None:
+        note_report(world, outcome, data.report, data.references)
 
 
 def _note_correspondent(world: World, outcome: Outcome, data: ThreadMessage) -> None:
@@ -152,10 +268,10 @@ def _note_correspondent(world: World, outcome: Outcome, data: ThreadMessage) -> 
 
     A machine's sender is nobody's address, and that of our own mail coming back is ours.
     """
-    address = _correspondent(data)
+    address = data.correspondent
     if data.customer_id is None or address is None:
         return
-    if data.automatic is not None or (data.ours is not None and data.direction == "inbound"):
+    if data.automatic is not None or (data.ours is not None and data.inbound):
         return
     ensure_customer(world, outcome, data.customer_id)
     claim_address(world, outcome, data.customer_id, address)
@@ -164,30 +280,5 @@ def _note_correspondent(world: World, outcome: Outcome, data: ThreadMessage) -> 
 def _customer_of_message(world: World, outcome: Outcome, data: ThreadMessage) -> str | None:
     if data.customer_id is not None:
         return data.customer_id
-    address = _correspondent(data)
+    address = data.correspondent
     return customer_of_address(world, outcome, address) if address is not None else None
-
-
-def _correspondent(data: ThreadMessage) -> Address | None:
-    """The address at the other end."""
-    return data.sender if data.direction == "inbound" else data.recipient
-
-
-def _note_report(world: World, outcome: Outcome, data: ThreadMessage) -> None:
-    """A machine's message about one of our mails: the mail bounced; nobody is replied to."""
-    for reference in data.references:
-        permit = _permit_reported_on(world, reference)
-        if permit is None:
-            continue
-        if permit.state in FREED:
-            outcome.alerts.append(sent_after_end(permit))
-        if permit.state is not State.SENT:
-            permit = settle(world, outcome, permit, State.SENT, "a delivery report came back")
-        if data.automatic is not None and "report" in data.automatic:
-            mark_bounced(world, outcome, permit)
-        return
-
-
-def _permit_reported_on(world: World, reference: str) -> Permit | None:
-    permit_id = world.identity.permit_of(reference) or world.name("sent_message", reference)
-    return world.permit(permit_id) if permit_id else None

@@ -23,6 +23,8 @@ def load_addressee(
 ) -> tuple[str | None, str | None]:
     """Walk to the customer, and to whoever has the address where it is another; their ids."""
     owner_id = None
+    if to is not None:
+        walk.mailbox(to.fingerprint)
     if to is not None and not walk.has(customer_id, to):
         owner_id = walk.owner_of(to)
         customer_id = customer_id or owner_id or customer_known_by(to)

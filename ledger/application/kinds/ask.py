@@ -25,7 +25,7 @@ def begin_ask(
 
     `address` is a fingerprint; without one the mail goes to the customer's preferred address.
     """
-    caller = request.caller
+    caller, named = request.caller, address is not None
     synthetic = customer_id.startswith(RESERVED_CUSTOMER_PREFIX)
     if synthetic and caller.key_id != "system":
         return Denial("invalid_request", "this customer id is reserved for the guard check")
@@ -41,11 +41,12 @@ def begin_ask(
         customer=customer,
         thread=thread,
         address=address,
+        mailbox=world.mailbox(address) if address is not None else None,
         override=request.override is not None,
         claim=subject.claim,
         synthetic=synthetic,
     )
-    return Ask([], case, customer_id)
+    return Ask([], case, customer_id, address_named=named)
 
 
 def rejection_limit(world: World, request: Request) -> int:

@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Self
 
 from ledger.application.effects import Outcome
 from ledger.application.kinds.addressee import logged_address
-from ledger.application.kinds.kind import Ask, Granted, PermitSubject, Request
+from ledger.application.kinds.ask import rejection_limit
+from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request
 from ledger.application.kinds.thread_sends import (
     ask_of_thread,
     customers_of_thread,
-    fill_slot,
     holders_in_thread,
     load_thread,
     record_slots,
@@ -21,7 +21,9 @@ from ledger.domain.identity import Address
 from ledger.domain.permit import Lane
 from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
+from ledger.domain.sends import SendBook
 from ledger.domain.thread import follow_up_slot
+from ledger.domain.thread_subjects import FollowUpStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +71,13 @@ class FollowUp(PermitSubject):
         if isinstance(ask, Denial):
             return ask
         slot = follow_up_slot(self.step)
-        key = follow_up_key(self.thread_id, self.step)
-        name = f"follow-up {self.step} of thread {self.thread_id}"
-        fill_slot(world, request, ask, slot, key, name, "already_sent")
+        thread, limit = ask.case.thread, rejection_limit(world, request)
+        deliberate = request.override is not None
+        step = FollowUpStep(self.step, self.thread_id, thread, slot, limit, deliberate)
+        ask.subjects = [Judged(slot, step)]
+        ask.keys, ask.slots = (follow_up_key(self.thread_id, self.step),), (slot,)
+        ask.book = thread.book if thread is not None else SendBook()
+        ask.rejections = ask.book.rejections.get(slot, 0)
         return ask
 
     def record(self, world: World, outcome: Outcome, granted: Granted) -> None:

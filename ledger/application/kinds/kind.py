@@ -42,7 +42,8 @@ class Ask:
 
     `setup` registers what the ledger has not heard of; it is done only with a grant. `book` is
     where the `slots` are on record. `names` are those of the send under every id of its customer,
-    the present id first. `extras` are further fields of the 201.
+    the present id first. `address_named` tells that the mail goes to an address of its own, not to
+    the customer's preferred one. `extras` are further fields of the 201.
     """
 
     subjects: list[Judged]
@@ -59,6 +60,7 @@ class Ask:
     incident_id: str | None = None
     names: tuple[str, ...] = ()
     lists_withheld: bool = False
+    address_named: bool = False
     extras: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -96,6 +98,8 @@ class PermitSubject(Protocol):
     """The name of the kind in requests, permits, holds and pauses."""
     sets_up: ClassVar[bool] = False
     """May it be the first that the ledger hears of a customer or a thread? No facts ride along."""
+    ends_with_subscription: ClassVar[bool] = False
+    """Can the end of a subscription take its reason away?"""
 
     @property
     def claim(self) -> bool:

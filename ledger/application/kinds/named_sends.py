@@ -15,6 +15,7 @@ from ledger.domain.permit import FREED, Permit
 from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
 from ledger.domain.subjects import NamedSend
+from ledger.domain.subscription import Subscription
 
 KeyOf = Callable[[str], SendKey]
 """The send key under an id of the customer."""
@@ -38,8 +39,12 @@ def ask_named(
     to: Address | None,
     key_of: KeyOf,
     name: str,
+    ended: Callable[[World, Customer | None], Subscription | None] = lambda _, __: None,
 ) -> Ask | Denial:
-    """An ask for a send of which each customer gets one; `name` is what a person calls it."""
+    """An ask for a send of which each customer gets one; `name` is what a person calls it.
+
+    `ended` says which subscription it announces something of that will not come.
+    """
     ask = ask_of_addressee(world, request, subject, customer_id, to)
     if isinstance(ask, Denial):
         return ask
@@ -48,7 +53,8 @@ def ask_named(
     if holder is None or holder.state in FREED:
         holder = _held_formerly(world, ask.case.customer, key_of) or holder
     limit = rejection_limit(world, request)
-    ask.subjects = [Judged(ask.customer_id, NamedSend(name, holder, limit))]
+    over = ended(world, ask.case.customer)
+    ask.subjects = [Judged(ask.customer_id, NamedSend(name, holder, limit, over))]
     ask.keys, ask.names = (key_of(ask.customer_id),), names
     ask.rejections = holder.rejections if holder else 0
     return ask

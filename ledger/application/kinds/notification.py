@@ -15,10 +15,12 @@ from ledger.application.kinds.named_sends import (
 )
 from ledger.application.walk import Walk
 from ledger.application.world import World
+from ledger.domain.customer import Customer
 from ledger.domain.identity import Address
 from ledger.domain.permit import Lane
 from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
+from ledger.domain.subscription import Subscription
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +29,27 @@ class Notification(PermitSubject):
 
     kind: ClassVar[str] = "notification"
     sets_up: ClassVar[bool] = True
+    ends_with_subscription: ClassVar[bool] = True
 
     event_type: str
     event_id: str
     customer_id: str | None = None
     to: Address | None = None
     thread_id: str | None = None
+    subscription_id: str | None = None
 
     @classmethod
     def from_body(cls, body: Any, address: Callable[[str], Address]) -> Self:
         """What it is about, and whom it goes to."""
         to = address(body.to) if body.to else None
-        return cls(body.event_type, body.event_id, body.customer_id, to, body.thread_id)
+        return cls(
+            body.event_type,
+            body.event_id,
+            body.customer_id,
+            to,
+            body.thread_id,
+            body.subscription_id,
+        )
 
     def as_logged(self, logged: Mapping[str, Any]) -> Self:
         """With the address that it named."""
@@ -64,7 +75,9 @@ class Notification(PermitSubject):
     def ask(self, world: World, request: Request) -> Ask | Denial:
         """The customer's one notice about the event."""
         name = f"{self.event_type} {self.event_id}"
-        ask = ask_named(world, request, self, self.customer_id, self.to, self._key, name)
+        ask = ask_named(
+            world, request, self, self.customer_id, self.to, self._key, name, self._ended
+        )
         if isinstance(ask, Ask):
             ask.thread_id = self.thread_id
         return ask
@@ -72,6 +85,17 @@ class Notification(PermitSubject):
     def record(self, world: World, outcome: Outcome, granted: Granted) -> None:
         """Let its name lead to the permit."""
         record_names(outcome, granted)
+
+    def _ended(self, world: World, customer: Customer | None) -> Subscription | None:
+        """What a notice of something to come announces is off where its subscription has ended.
+
+        One that names no subscription is off once the customer has none that could be alive.
+        """
+        if customer is None or self.event_type not in world.policy.upcoming_event_types:
+            return None
+        if self.subscription_id is not None:
+            return customer.subscriptions.ended((self.subscription_id,), world.now)
+        return customer.subscriptions.all_ended(world.now)
 
     def _key(self, customer_id: str) -> SendKey:
         return notification_key(customer_id, self.event_type, self.event_id)

@@ -22,15 +22,17 @@ class PaymentFailedNotice(PermitSubject):
     """The mail about a failed payment, once per event and once per attempt."""
 
     kind: ClassVar[str] = "payment_failed"
+    ends_with_subscription: ClassVar[bool] = True
 
     invoice_id: str
     event_id: str
     attempt_id: str | None = None
+    subscription_id: str | None = None
 
     @classmethod
     def from_body(cls, body: Any, address: Callable[[str], Address]) -> Self:
         """The invoice, and what was reported of it."""
-        return cls(body.invoice_id, body.event_id, body.attempt_id)
+        return cls(body.invoice_id, body.event_id, body.attempt_id, body.subscription_id)
 
     def load(self, walk: Walk) -> None:
         """The invoice and its customer."""
@@ -71,7 +73,11 @@ class PaymentFailedNotice(PermitSubject):
             slots.append(f"attempt:{self.attempt_id}")
             keys.append(payment_attempt_key(self.invoice_id, self.attempt_id))
         limit = rejection_limit(world, request)
-        notice = InvoiceNotice(invoice, self.kind, tuple(slots), world.now, world.policy, limit)
+        named = (*invoice.subscriptions, *([self.subscription_id] if self.subscription_id else ()))
+        ended = customer.subscriptions.ended(named, world.now) if customer is not None else None
+        notice = InvoiceNotice(
+            invoice, self.kind, tuple(slots), world.now, world.policy, limit, ended
+        )
         ask.subjects = [Judged(self.invoice_id, notice)]
         ask.keys, ask.slots, ask.book = tuple(keys), tuple(slots), invoice.notices
         ask.invoice_id = self.invoice_id

@@ -17,6 +17,7 @@ from ledger.domain.permit import Item, Lane
 from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
 from ledger.domain.subjects import InvoiceStage
+from ledger.domain.subscription import Subscription
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,8 @@ class Reminder(PermitSubject):
                 expected.cycle,
                 expected.amount_remaining,
                 request.override is not None,
-                covered,
+                covered=covered,
+                ended=_ended(invoice, customer, world),
             )
             judged.append(Judged(invoice_id, subject))
         if len(customers) > 1:
@@ -148,6 +150,13 @@ class Reminder(PermitSubject):
     def shown_invoices(self) -> tuple[str, ...]:
         """All that it names."""
         return self.invoices
+
+
+def _ended(invoice: Invoice, customer: Customer | None, world: World) -> Subscription | None:
+    """The end of what the invoice bills, where the policy says that it is not dunned after that."""
+    if customer is None or world.policy.remind_after_subscription_end:
+        return None
+    return customer.subscriptions.ended(invoice.subscriptions, world.now)
 
 
 def _stages(passed: list[Judged]) -> list[InvoiceStage]:

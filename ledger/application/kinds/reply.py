@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from ledger.application.effects import Outcome
-from ledger.application.facts.threads import message_named
+from ledger.application.facts.conversations import conversation_of, load_conversation
+from ledger.application.facts.threads import home_of, message_named, owned_thread
 from ledger.application.kinds.addressee import logged_address
 from ledger.application.kinds.ask import rejection_limit
 from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request
@@ -21,8 +22,9 @@ from ledger.domain.identity import Address
 from ledger.domain.permit import Lane
 from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
-from ledger.domain.subjects import ReplyTo
-from ledger.domain.thread import reply_slot
+from ledger.domain.thread import Thread, reply_slot
+from ledger.domain.thread_subjects import ReplyTo
+from ledger.domain.windows import HOUR
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,28 +50,39 @@ class Reply(PermitSubject):
         return self if to is None else replace(self, to=to, customer_id=logged.get("customer_id"))
 
     def load(self, walk: Walk) -> None:
-        """The message by all its names, the thread and its customer."""
+        """The message by all its names, its thread, all of their conversation, and the customer."""
         walk.name("message", self.in_reply_to)
         walk.name("message_alias", self.in_reply_to)
         walk.name("sent_message", self.in_reply_to)
         load_thread(walk, self.thread_id, self.customer_id, self.to)
+        home = walk.named("message", self.in_reply_to) or self.thread_id
+        thread = walk.aggregate("thread", home)
+        if isinstance(thread, Thread):
+            load_conversation(walk, thread)
+            message_id = walk.named("message_alias", self.in_reply_to) or self.in_reply_to
+            heard = thread.heard.get(message_id)
+            if heard is not None and heard.writer is not None:
+                walk.address(heard.writer)
+                walk.mailbox(heard.writer)
 
     def customers(self, world: World) -> list[str]:
         """The customer of the message's thread."""
-        thread = world.thread(self._home(world))
+        thread = owned_thread(world, self._home(world))
         return [thread.customer_id] if thread is not None else []
 
     def holders(self, world: World) -> list[str]:
-        """The live permits of the message's thread."""
-        return holders_in_thread(world, self._home(world))
+        """The live permits of the message's thread, and of those that are one with it."""
+        thread = world.thread(self._home(world))
+        threads = conversation_of(world, thread).threads if thread is not None else ()
+        return [p for one in threads for p in holders_in_thread(world, one.thread_id)]
 
     def lane(self, transactional: bool) -> Lane:
         """Replies have windows of their own."""
         return Lane.REPLY
 
     def ask(self, world: World, request: Request) -> Ask | Denial:
-        """The slot of the message in its thread."""
-        thread = world.thread(self._home(world))
+        """The slot of the message in its thread; it goes to whoever wrote the message."""
+        thread = owned_thread(world, self._home(world))
         if thread is None:
             return Denial(
                 "unknown_message", f"the message {self.in_reply_to} is not known; let it ride along"
@@ -78,28 +91,50 @@ class Reply(PermitSubject):
         if isinstance(ask, Denial):
             return ask
         message_id = message_named(world, self.in_reply_to)
+        heard = thread.heard.get(message_id)
+        conversation = conversation_of(world, thread)
+        writer = heard.writer if heard is not None else None
+        mailbox = world.mailbox(writer) if writer is not None else None
+        ask.case = replace(ask.case, address=writer, mailbox=mailbox, conversation=conversation)
+        ask.address_named = writer is not None
         slot = reply_slot(message_id)
         limit = rejection_limit(world, request)
         message = thread.messages.get(message_id)
         if message is not None and world.name("sent_message", self.in_reply_to) is not None:
             message = replace(message, ours=True)
-        reply = ReplyTo(message_id, message, thread.book, slot, limit)
+        by_hand = thread.by_hand.get(message_id)
+        reply = ReplyTo(message_id, message, thread.book, slot, limit, by_hand)
         ask.subjects = [Judged(message_id, reply)]
-        ask.keys, ask.slots, ask.book = (reply_key(message_id),), (slot,), thread.book
+        first = world.name("message", self.in_reply_to) in (None, thread.thread_id)
+        key = reply_key(message_id) if first else reply_key(message_id, thread.thread_id)
+        ask.keys, ask.slots, ask.book = (key,), (slot,), thread.book
         ask.rejections = thread.book.rejections.get(slot, 0)
         return ask
 
     def record(self, world: World, outcome: Outcome, granted: Granted) -> None:
-        """Put the permit into the message's slot."""
+        """Put the permit into the message's slot, and let it count in the conversation."""
         permit = granted.permit
-        if permit.thread_id is not None:
-            record_slots(outcome, permit.thread_id, permit)
+        if permit.thread_id is None:
+            return
+        record_slots(outcome, permit.thread_id, permit)
+        conversation = granted.ask.case.conversation
+        if conversation is not None and conversation.root.thread_id != permit.thread_id:
+            outcome.change(
+                "thread",
+                conversation.root.thread_id,
+                Thread.BranchReplied,
+                thread_id=permit.thread_id,
+                until=permit.send_by + HOUR,
+            )
 
     def _home(self, world: World) -> str:
         """The message's own thread counts, whatever thread the request names."""
-        return world.name("message", self.in_reply_to) or self.thread_id
+        return home_of(world, self.in_reply_to, self.thread_id) or self.thread_id
 
 
-def reply_key(message_id: str) -> SendKey:
-    """The inbound message replied to, over all threads, senders and intents."""
-    return ("reply", message_id)
+def reply_key(message_id: str, thread_id: str | None = None) -> SendKey:
+    """The inbound message replied to, over all threads, senders and intents.
+
+    `thread_id` tells another person's message of the same id apart.
+    """
+    return ("reply", message_id) if thread_id is None else ("reply", message_id, thread_id)

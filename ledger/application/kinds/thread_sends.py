@@ -1,7 +1,9 @@
 """Mail in a thread: known threads know their customer, and keep what was sent in their slots."""
 
+from dataclasses import replace
+
 from ledger.application.effects import Outcome
-from ledger.application.facts.threads import start_thread
+from ledger.application.facts.threads import owned_thread, start_thread
 from ledger.application.kinds.addressee import ask_of_addressee, ids_of_addressee, load_addressee
 from ledger.application.kinds.ask import begin_ask, rejection_limit
 from ledger.application.kinds.kind import Ask, Judged, PermitSubject, Request
@@ -12,14 +14,14 @@ from ledger.domain.permit import LIVE, Permit
 from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
 from ledger.domain.sends import SendBook
-from ledger.domain.subjects import ThreadSlot
-from ledger.domain.thread import Thread
+from ledger.domain.thread import NOBODY, Thread
+from ledger.domain.thread_subjects import ThreadSlot
 
 
 def load_thread(walk: Walk, thread_id: str, customer_id: str | None, to: Address | None) -> None:
     """Walk to the thread and its customer; a new one is the addressee's."""
     thread = walk.aggregate("thread", thread_id)
-    if isinstance(thread, Thread):
+    if isinstance(thread, Thread) and thread.customer_id != NOBODY:
         walk.customer(thread.customer_id)
     else:
         load_addressee(walk, customer_id, to)
@@ -29,7 +31,7 @@ def customers_of_thread(
     world: World, thread_id: str, customer_id: str | None, to: Address | None
 ) -> list[str]:
     """The id of the thread's customer, else those of the addressee."""
-    thread = world.thread(thread_id)
+    thread = owned_thread(world, thread_id)
     return [thread.customer_id] if thread else ids_of_addressee(world, customer_id, to)
 
 
@@ -49,7 +51,7 @@ def ask_of_thread(
     to: Address | None = None,
 ) -> Ask | Denial:
     """An ask in a thread; a new one needs a customer or an address, and starts with the grant."""
-    thread = world.thread(thread_id)
+    thread = owned_thread(world, thread_id)
     if thread is not None:
         customer = world.customer(thread.customer_id)
         owner = customer.customer_id if customer else thread.customer_id
@@ -62,6 +64,7 @@ def ask_of_thread(
         ask = ask_of_addressee(world, request, subject, customer_id, to)
         if isinstance(ask, Ask):
             start_thread(world, ask.setup, thread_id, ask.customer_id)
+            ask.case = replace(ask.case, thread=world.thread(thread_id))
     if isinstance(ask, Ask):
         ask.thread_id = thread_id
     return ask

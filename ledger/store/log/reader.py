@@ -13,6 +13,7 @@ from ledger.application.world import LONGEST_MERGE_CHAIN
 from ledger.domain.customer import Customer
 from ledger.domain.identity import aggregate_id
 from ledger.domain.invoice import Invoice
+from ledger.domain.mailbox import Mailbox
 from ledger.domain.permit import Permit
 from ledger.store.connections import Connections
 from ledger.store.log.loading import load_need
@@ -84,6 +85,20 @@ class LedgerReader:
         found = await self.load(Need(aggregates={aggregate_id("invoice", n) for n in names}))
         invoices = [i for i in found.aggregates.values() if isinstance(i, Invoice)]
         return sorted((i for i in invoices if i.customer_id in ids), key=lambda i: i.invoice_id)
+
+    async def mailboxes(self, fingerprints: Iterable[str]) -> list[Mailbox]:
+        """What was said of these addresses, in their order; nothing of those never spoken of."""
+        wanted = [aggregate_id("address", fingerprint) for fingerprint in fingerprints]
+        if not wanted:
+            return []
+        found = (await self.load(Need(aggregates=set(wanted)))).aggregates
+        return [mailbox for id_ in wanted if isinstance(mailbox := found.get(id_), Mailbox)]
+
+    async def texts(self, fingerprints: set[str]) -> dict[str, str]:
+        """The addresses by their fingerprints, as they were given; erased ones are left out."""
+        if not fingerprints:
+            return {}
+        return (await self.load(Need(fingerprints=fingerprints))).contacts
 
     async def addresses(self, fingerprints: Iterable[str]) -> list[str]:
         """The addresses with these fingerprints, as senders wrote them, in the same order."""

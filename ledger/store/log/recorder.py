@@ -6,6 +6,7 @@ decisions); the ledger itself writes through the engine (design D3, D4).
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import Event
 from typing import Any
 from uuid import UUID
@@ -18,8 +19,8 @@ from psycopg_pool import ConnectionPool
 from ledger.application.clock import decision_time
 from ledger.store.hashchain import GENESIS
 from ledger.store.log.encoding import event_row
+from ledger.store.log.timeouts import Timeouts
 from ledger.store.log.transcoding import write_json
-from ledger.store.log.writer import Timeouts
 from ledger.store.statements import statement
 
 _ERRORS: tuple[tuple[type[psycopg.Error], type[Exception]], ...] = (
@@ -46,7 +47,7 @@ class LedgerRecorder(ApplicationRecorder):
     """
 
     def __init__(self, conninfo: str, *, poll_seconds: float = 0.1) -> None:
-        timeouts = Timeouts()
+        timeouts = replace(Timeouts(), idle_in_transaction=5_000)
         self._pool = ConnectionPool(
             conninfo,
             min_size=0,

@@ -24,15 +24,28 @@ from ledger.domain.customer import Customer
 from ledger.domain.incident import Incident
 from ledger.domain.invoice import Invoice
 from ledger.domain.job import Job
+from ledger.domain.mailbox import Mailbox
 from ledger.domain.permit import Permit
 from ledger.domain.thread import Thread
 
 Reader = Callable[[Any], Any]
-AGGREGATES: tuple[type[Aggregate], ...] = (Invoice, Customer, Thread, Incident, Job, Control)
+AGGREGATES: tuple[type[Aggregate], ...] = (
+    Invoice,
+    Customer,
+    Mailbox,
+    Thread,
+    Incident,
+    Job,
+    Control,
+)
+_STATE_VERSIONS: tuple[tuple[Any, int], ...] = (
+    (Invoice, 3),
+    (Customer, 4),
+    (Mailbox, 1),
+    (Thread, 2),
+)
 SNAPSHOT_TOPICS: dict[str, Any] = {
-    f"{Invoice.TOPIC}#1": Invoice,
-    f"{Customer.TOPIC}#2": Customer,
-    f"{Thread.TOPIC}#1": Thread,
+    f"{kind.TOPIC}#{number}": kind for kind, number in _STATE_VERSIONS
 }
 """Topics of snapshots. Increase the number when a STATE changes: older snapshots are ignored."""
 _OPTIONS = orjson.OPT_UTC_Z

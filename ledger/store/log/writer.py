@@ -2,16 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime
-from types import TracebackType
 from typing import Any
 
 import orjson
 import psycopg
 from psycopg import AsyncConnection
-from psycopg.pq.abc import PGresult
 
 from ledger.application.clock import decision_time
 from ledger.application.ports import (
@@ -26,57 +23,23 @@ from ledger.application.ports import (
     StoreUnavailable,
 )
 from ledger.store.hashchain import GENESIS
+from ledger.store.log.answering import REFUSED, Answering
+from ledger.store.log.begun import read_begun
 from ledger.store.log.encoding import encode_batch
 from ledger.store.log.exchange import Exchange
 from ledger.store.log.loading import load_arguments, read_loaded
+from ledger.store.log.standby import NO_STANDBY, NOT_AWAITED, StandbyGuard
+from ledger.store.log.timeouts import Timeouts
 from ledger.store.log.transcoding import read_event
 from ledger.store.statements import statement
 from ledger.store.witness.lost_history import OtherLedger, compare
-from ledger.store.witness.witness_file import START, Mark, Witness, WitnessError
+from ledger.store.witness.shared_witness import SharedWitness
+from ledger.store.witness.witness_file import START, Mark, Testimony, Witness, WitnessError
 
 _log = logging.getLogger("ledger.store")
-_REFUSED = (
-    psycopg.errors.DataError,
-    psycopg.errors.IntegrityError,
-    psycopg.errors.ProgrammingError,
-)
 _STATEMENTS = ("begin", "head", "load", "append", "commit", "rollback")
 _BEGIN = ((b"begin", ()), (b"head", ()))
 _TOO_LONG = (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled, TimeoutError)
-
-
-@dataclass(frozen=True, slots=True)
-class Timeouts:
-    """The writer's timeouts in milliseconds: a hanging lock holder must not block it for ever."""
-
-    connect: int = 5_000
-    lock: int = 5_000
-    statement: int = 10_000
-    idle_in_transaction: int = 15_000
-    answer: int = 20_000
-
-    @property
-    def options(self) -> str:
-        """The session settings of the writer (design D4).
-
-        Sequential scans are off because a prepared statement that was planned while its table was
-        empty would keep that plan; every statement here can use an index.
-        """
-        settings = {
-            "lock_timeout": self.lock,
-            "statement_timeout": self.statement,
-            "idle_in_transaction_session_timeout": self.idle_in_transaction,
-            "synchronous_commit": "on",
-            # Under a stricter level the snapshot would be older than the wait for the lock, and
-            # the head of the log would be stale.
-            "default_transaction_isolation": r"read\ committed",
-            "timezone": "UTC",
-            "datestyle": "ISO",
-            "bytea_output": "hex",
-            "enable_seqscan": "off",
-            "jit": "off",
-        }
-        return " ".join(f"-c {name}={value}" for name, value in settings.items())
 
 
 class PostgresWriter:
@@ -86,7 +49,13 @@ class PostgresWriter:
     """
 
     def __init__(
-        self, conninfo: str, timeouts: Timeouts | None = None, witness: Witness | None = None
+        self,
+        conninfo: str,
+        timeouts: Timeouts | None = None,
+        witness: Witness | None = None,
+        shared: SharedWitness | None = None,
+        *,
+        require_sync: bool = False,
     ) -> None:
         self._conninfo = conninfo
         self._timeouts = timeouts or Timeouts()
@@ -97,6 +66,9 @@ class PostgresWriter:
         self._open = False
         self._exchange: Exchange | None = None
         self._witness = witness or Witness()
+        self._shared = shared
+        self._standby = StandbyGuard(require_sync)
+        self._answers_wait = shared is not None or self._witness.precedes_answers
         self._head = START
         self._compared = False
         self._rewritten = False
@@ -144,14 +116,27 @@ class PostgresWriter:
         except StoreRefused:
             await self.rollback()
             raise
-        self._head, read_at, keys_version = _read_head(found)
+        begun = read_begun(found)
+        if self._standby.required and not begun.awaits_standby:
+            await self.rollback()
+            raise StoreUnavailable(NOT_AWAITED)
+        self._head = begun.mark
         self._last_hash = self._head.hash
         loss = await self._lost(connection)
-        now = decision_time(read_at, self._head.at)
+        now = decision_time(begun.read_at, self._head.at)
         await self._ensure_month(connection, now)
         # Reported once, so the flag is reset only after everything that can fail.
         rewritten, self._rewritten = self._rewritten, False
-        return Head(self._head.position, self._head.hash, now, keys_version, rewritten, loss)
+        return Head(
+            self._head.position,
+            self._head.hash,
+            now,
+            begun.keys_version,
+            rewritten,
+            loss,
+            read_at=None if begun.is_test_clock else begun.read_at,
+            log_at=self._head.at,
+        )
 
     async def _lost(self, connection: AsyncConnection[Any]) -> Loss | None:
         """The history that the log has lost, according to the witness (D13).
@@ -164,17 +149,26 @@ class PostgresWriter:
         self._compared = False
         try:
             async with self._answering():
-                found = await compare(connection, self._head, self._witness.testimonies())
+                said = await self._testimonies(connection)
+                found = await compare(connection, self._head, said)
         except (OtherLedger, WitnessError) as error:
             _log.error("nothing is granted: %s", error)
             await self.rollback()
             raise StoreUnavailable(str(error)) from error
         self._witness.epoch = found.epoch
         self._rewritten = self._rewritten or found.contradicted
+        if self._shared is not None:
+            self._shared.accept(back=found.contradicted)
         if found.loss is None:
             self._compared = True
             self._witness.accept(self._head, back=found.contradicted)
         return found.loss
+
+    async def _testimonies(self, connection: AsyncConnection[Any]) -> list[Testimony]:
+        """What this process, its file and the shared witness have seen of the log."""
+        said = self._witness.testimonies()
+        shared = await self._shared.look(connection) if self._shared is not None else None
+        return [*said, shared] if shared is not None else said
 
     async def load(self, need: Need) -> Loaded:
         """Load everything in `need` in one statement."""
@@ -224,6 +218,7 @@ class PostgresWriter:
         arguments, self._last_hash = encode_batch(batch, self._last_hash)
         await self._part_written()
         connection = self._required()
+        self._standby.expect()
         try:
             async with asyncio.timeout(self._timeouts.answer / 1000):
                 exchange = self._exchange_on(connection)
@@ -231,7 +226,7 @@ class PostgresWriter:
                 _, ended = await exchange.answers()
                 if ended.command_status != b"COMMIT":
                     raise psycopg.OperationalError("the transaction was not committed")
-        except _REFUSED as error:
+        except REFUSED as error:
             raise StoreRefused(str(error)) from error
         except (psycopg.errors.QueryCanceled, psycopg.errors.LockNotAvailable) as error:
             raise StoreUnavailable(str(error)) from error
@@ -239,9 +234,28 @@ class PostgresWriter:
             await self._drop()
             raise CommitUncertain(type(error).__name__) from error
         self._open = False
+        if not self._standby.confirmed:
+            await self._drop()
+            raise CommitUncertain(NO_STANDBY)
         self._wrote(batch)
         if self._month_seen is not None:
             self._months.add(self._month_seen)
+        takes_back = self._shared is not None and self._shared.takes_back
+        if self._answers_wait and (batch.events or takes_back):
+            await self._confirm()
+
+    async def _confirm(self) -> None:
+        """Tell those witnesses that must know before the answers leave. Raises CommitUncertain."""
+        try:
+            if self._witness.precedes_answers:
+                await self._witness.confirm()
+            if self._shared is not None:
+                async with asyncio.timeout(self._timeouts.answer / 1000):
+                    await self._shared.move(self._head, self._required())
+        except (WitnessError, psycopg.Error, TimeoutError, OSError) as error:
+            _log.error("answers are held back: %s", error)
+            await self._drop()
+            raise CommitUncertain(str(error)) from error
 
     def _wrote(self, batch: Batch) -> None:
         """Tell the witness of a committed batch: the log must contain it from now on (D13)."""
@@ -256,7 +270,10 @@ class PostgresWriter:
     async def committed(self, batch: Batch) -> bool:
         """True where that batch committed; asked in a new transaction under the writer lock."""
         sought = self._last_hash
-        self._rewritten = (await self.begin()).rewritten
+        head = await self.begin()
+        self._rewritten = head.rewritten
+        if head.loss is not None:
+            return False
         async with self._answering():
             cursor = await self._required().execute(
                 statement("log", "committed"),
@@ -267,7 +284,10 @@ class PostgresWriter:
                 },
             )
             row = await cursor.fetchone()
-        return bool(row and row[0])
+        found = bool(row and row[0])
+        if found and self._answers_wait:
+            await self._confirm()
+        return found
 
     async def rollback(self) -> None:
         """Release the lock without writing; if the rollback fails, close the connection."""
@@ -291,6 +311,8 @@ class PostgresWriter:
     async def close(self) -> None:
         """Close the connection, and bring the witness up to date."""
         await self._drop()
+        if self._shared is not None:
+            await self._shared.close()
         await self._witness.close()
 
     async def _connected(self) -> AsyncConnection[Any]:
@@ -310,6 +332,11 @@ class PostgresWriter:
         except (psycopg.Error, TimeoutError, OSError) as error:
             raise StoreUnavailable(f"no connection: {type(error).__name__}") from error
         self._compared = False
+        try:
+            await self._standby.check(self._connection, self._timeouts.lock / 1000)
+        except StoreUnavailable:
+            await self._drop()
+            raise
         return self._connection
 
     def _exchange_on(self, connection: AsyncConnection[Any]) -> Exchange:
@@ -324,9 +351,9 @@ class PostgresWriter:
             raise StoreUnavailable("the connection was lost")
         return self._connection
 
-    def _answering(self, limit: int | None = None) -> "_Answering":
+    def _answering(self, limit: int | None = None) -> "Answering":
         """Turn a failure in the transaction into StoreUnavailable, and close the connection."""
-        return _Answering((limit or self._timeouts.answer) / 1000, self._drop)
+        return Answering((limit or self._timeouts.answer) / 1000, self._drop)
 
     async def _ensure_month(self, connection: AsyncConnection[Any], now: datetime) -> None:
         """Make the decision log's partition for this month, if it is missing (design D11).
@@ -352,45 +379,3 @@ class PostgresWriter:
                 await connection.close()
             except (psycopg.Error, OSError) as error:
                 _log.debug("closing a broken connection: %r", error)
-
-
-class _Answering:
-    """The context manager of `_answering`: a class, because a generator costs twice the time."""
-
-    def __init__(self, seconds: float, drop: Callable[[], Awaitable[None]]) -> None:
-        self._timeout = asyncio.timeout(seconds)
-        self._drop = drop
-
-    async def __aenter__(self) -> None:
-        await self._timeout.__aenter__()
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        try:
-            await self._timeout.__aexit__(kind, error, trace)
-        except TimeoutError as late:
-            error = late
-        if isinstance(error, _REFUSED):
-            raise StoreRefused(str(error)) from error
-        if isinstance(error, (psycopg.Error, TimeoutError, OSError)):
-            await self._drop()
-            raise StoreUnavailable(f"{type(error).__name__}") from error
-
-
-def _read_head(found: PGresult) -> tuple[Mark, datetime, int]:
-    """Parse the head of the log, the time (ISO text) and the version of the keys."""
-    position, hash_, recorded_at, read_at, keys_version = (
-        value.decode() if (value := found.get_value(0, column)) is not None else None
-        for column in range(5)
-    )
-    assert read_at is not None
-    if position is None or hash_ is None or recorded_at is None:
-        mark = START
-    else:
-        at = datetime.fromisoformat(recorded_at)
-        mark = Mark(int(position), bytes.fromhex(hash_.removeprefix("\\x")), at)
-    return mark, datetime.fromisoformat(read_at), int(keys_version or 0)

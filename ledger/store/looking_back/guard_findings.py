@@ -7,7 +7,7 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
-from ledger.store.log.writer import Timeouts
+from ledger.store.log.timeouts import Timeouts
 from ledger.store.statements import statement
 
 DURABLE = {

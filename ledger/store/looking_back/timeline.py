@@ -65,9 +65,13 @@ class Entry:
 async def story_of_customer(
     connection: AsyncConnection[Any], customer_ids: tuple[str, ...]
 ) -> Story:
-    """The timeline's scope for a customer with these ids: their invoices and threads too."""
+    """The timeline's scope for a customer with these ids: invoices, threads and addresses too."""
     cursor = await connection.execute(
-        statement("timeline", "customer_streams"), {"customers": list(customer_ids)}
+        statement("timeline", "customer_streams"),
+        {
+            "customers": list(customer_ids),
+            "streams": [aggregate_id("customer", name) for name in customer_ids],
+        },
     )
     others = [(kind, name) for kind, name in await cursor.fetchall()]
     return Story((*(("customer", name) for name in customer_ids), *others), customer_ids)

@@ -5,9 +5,10 @@ itself. The loss shows only if a position seen before is missing or has another 
 
 - The file names only committed positions: it is written after the commit was acknowledged, so a
   contradiction always proves a loss.
-- The file may lag: a running process writes it at most every PERIOD seconds and when it ends. A
+- The file may lag: a running process writes it at most every `period` seconds and when it ends. A
   loss of less than that is not detected if the process ends at the same time. The position in a
-  running process's memory does not lag.
+  running process's memory does not lag. With a period of 0 the file does not lag either: it is
+  written before an answer leaves, and without it there is no answer.
 - Processes that share a file keep the highest position in it; otherwise each has its own file.
 """
 
@@ -30,7 +31,7 @@ from ledger.store.statements import statement
 
 _log = logging.getLogger("ledger.witness")
 PERIOD = 0.2
-"""The shortest time between two writes of the file, in seconds."""
+"""The shortest time between two writes of the file, in seconds, if no other is set."""
 
 
 class WitnessError(Exception):
@@ -122,7 +123,8 @@ class WitnessFile:
 class Witness:
     """The last head of the log that a process has seen, in memory and, with a path, in the file."""
 
-    def __init__(self, path: Path | None = None) -> None:
+    def __init__(self, path: Path | None = None, period: float | None = None) -> None:
+        self.period = PERIOD if period is None else period
         self.epoch: str | None = None
         self.seen: Mark | None = None
         self._file = WitnessFile(path) if path is not None else None
@@ -159,31 +161,53 @@ class Witness:
         """Replace the remembered head by this one; `back`: a lower position is intended."""
         self._take(head, back=back)
 
+    @property
+    def precedes_answers(self) -> bool:
+        """Must `confirm` be called after a commit, before its answers leave?"""
+        return self.period == 0 and self._file is not None
+
+    async def confirm(self) -> None:
+        """Write what is remembered, before an answer leaves. Raises WitnessError: no answer may."""
+        await self._write()
+        if self._failing:
+            raise WitnessError("the witness cannot be written, and no answer may leave before it")
+
     async def close(self) -> None:
         """Write the file if the remembered head is newer."""
         self._closing.set()
         if self._writing is not None:
             await self._writing
+        await self._write()
 
     def _take(self, head: Mark, *, back: bool) -> None:
         self.seen = self._unwritten = head
         self._back = self._back or back
-        if self._file is not None and (self._writing is None or self._writing.done()):
-            self._writing = asyncio.get_running_loop().create_task(self._follow(self._file))
+        if self._file is None or self.precedes_answers:
+            return
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.get_running_loop().create_task(self._follow())
 
-    async def _follow(self, file: WitnessFile) -> None:
-        """Write at once, then at most every PERIOD seconds, until the file is up to date."""
-        while self._unwritten is not None and self.epoch is not None:
-            testimony, back = Testimony(self.epoch, self._unwritten), self._back
-            self._unwritten, self._back = None, False
-            try:
-                await asyncio.to_thread(file.write, testimony, back=back)
-                self._failing = False
-            except OSError as error:
-                self._back = self._back or back
-                self._complain(file.path, error)
+    async def _follow(self) -> None:
+        """Write at once, then at most every `period` seconds, until the file is up to date."""
+        while await self._write():
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._closing.wait(), PERIOD)
+                await asyncio.wait_for(self._closing.wait(), self.period)
+
+    async def _write(self) -> bool:
+        """Write the file, where it is not up to date; False where there was nothing to write."""
+        if self._file is None or self._unwritten is None or self.epoch is None:
+            return False
+        mark, back = self._unwritten, self._back
+        self._unwritten, self._back = None, False
+        try:
+            await asyncio.to_thread(self._file.write, Testimony(self.epoch, mark), back=back)
+            self._failing = False
+        except OSError as error:
+            self._back = self._back or back
+            if self.precedes_answers:
+                self._unwritten = self._unwritten or mark
+            self._complain(self._file.path, error)
+        return True
 
     def _complain(self, path: Path, error: OSError) -> None:
         """Log an error once per outage; the ledger keeps working and the next write retries."""

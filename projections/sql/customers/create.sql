@@ -14,7 +14,8 @@ CREATE TABLE customers (
     credits jsonb NOT NULL DEFAULT '{}'
 );
 COMMENT ON COLUMN customers.addresses IS 'Fingerprints of the addresses, the first preferred (design D18).';
-COMMENT ON COLUMN customers.held_addresses IS 'Fingerprints of addresses on hold, and why.';
+COMMENT ON COLUMN customers.held_addresses IS
+    'Fingerprints of addresses that were held before holds belonged to addresses, and why.';
 COMMENT ON COLUMN customers.held_until IS 'Until when reminders are held back; held_indefinitely: without end.';
 COMMENT ON COLUMN customers.merged_into IS 'The customer that this one turned out to be.';
 COMMENT ON COLUMN customers.credits IS
@@ -22,6 +23,18 @@ COMMENT ON COLUMN customers.credits IS
 CREATE INDEX customers_with_credit ON customers (customer_id) WHERE credits <> '{}';
 CREATE INDEX customers_with_open_breaker ON customers (customer_id)
     WHERE breaker_scope IS NOT NULL AND merged_into IS NULL;
+
+CREATE TABLE held_addresses (
+    fingerprint text COLLATE "C" PRIMARY KEY,
+    suppressed_until timestamptz,
+    suppressed_indefinitely boolean NOT NULL,
+    unsubscribed_until timestamptz,
+    unsubscribed_indefinitely boolean NOT NULL
+);
+COMMENT ON TABLE held_addresses IS 'Addresses of which a hold was ever told, whoever has them (design D21).';
+COMMENT ON COLUMN held_addresses.suppressed_until IS
+    'Until when reminders are held back: it bounced, its owner complained, a human blocked it.';
+COMMENT ON COLUMN held_addresses.unsubscribed_until IS 'Until when its owner wants no reminders.';
 
 CREATE TABLE mails (
     permit_id uuid PRIMARY KEY,

@@ -16,4 +16,5 @@ WHERE e.partition = 0 AND e.position > %(after)s AND e.position <= %(upto)s
     AND NOT starts_with(p.customer_id, 'ledger-probe-')
 ORDER BY p.permit_id, e.position DESC
 ON CONFLICT (permit_id) DO UPDATE SET
+    customer_id = excluded.customer_id, owner_id = excluded.owner_id,
     state = excluded.state, redeemed_at = excluded.redeemed_at, settled_at = excluded.settled_at

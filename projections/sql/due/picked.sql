@@ -28,6 +28,9 @@ FROM (
 LEFT JOIN LATERAL (
     SELECT x.* FROM customers x WHERE x.customer_id = page.debtor_id OFFSET 0
 ) c ON true
+LEFT JOIN LATERAL (
+    SELECT h.* FROM held_addresses h WHERE h.fingerprint = c.addresses[1] OFFSET 0
+) a ON true
 CROSS JOIN LATERAL (
     SELECT count(*)::integer AS used, array_agg(t.at ORDER BY t.at) AS times
     FROM (
@@ -41,6 +44,12 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL (
     SELECT 'on_hold' AS code, CASE WHEN NOT c.held_indefinitely THEN c.held_until END AS available_at
     WHERE c.held_indefinitely OR c.held_until > %(now)s
+    UNION ALL
+    SELECT 'on_hold', CASE WHEN NOT a.unsubscribed_indefinitely THEN a.unsubscribed_until END
+    WHERE a.unsubscribed_indefinitely OR a.unsubscribed_until > %(now)s
+    UNION ALL
+    SELECT 'address_on_hold', CASE WHEN NOT a.suppressed_indefinitely THEN a.suppressed_until END
+    WHERE a.suppressed_indefinitely OR a.suppressed_until > %(now)s
     UNION ALL
     SELECT 'address_on_hold', NULL WHERE c.held_addresses ? c.addresses[1]
     UNION ALL

@@ -237,6 +237,10 @@ BEGIN
                 i.rejections := '{}';
             WHEN 'ledger:Invoice.Observed' THEN
                 standing := s -> 'standing';
+                -- Those of before ADR 0005 say nothing of payments in flight.
+                IF s ? 'in_flight_until' THEN
+                    i.in_flight_until := s ->> 'in_flight_until';
+                END IF;
                 s := s -> 'snapshot';
                 i.customer_id := s ->> 'customer_id';
                 i.currency := s ->> 'currency';

@@ -19,8 +19,9 @@ _IDS = (
     "thread_id",
     "message_id",
     "provider_message_id",
+    "subscription_id",
 )
-_ADDRESSES = ("email", "from", "to", "emails")
+_ADDRESSES = ("email", "from", "to", "emails", "recipient", "address", "reply_to")
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """What mail providers say of a mail: it settles the permit, before or after its sender's word."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -19,6 +19,7 @@ class Mail:
     customer_id: str
     permit: Answer
     provider_id: str
+    email: str
 
     @property
     def message_id(self) -> str:
@@ -32,7 +33,7 @@ Event = Callable[[Mail, str, str], Any]
 
 
 def resend(mail: Mail, event: str, id: str) -> Any:
-    data = {"email_id": mail.provider_id, "to": ["x@example.com"]}
+    data = {"email_id": mail.provider_id, "to": [mail.email]}
     return {"type": f"email.{event}", "created_at": "2027-01-15T12:00:00.5Z", "data": data}
 
 
@@ -45,12 +46,13 @@ def postmark(mail: Mail, event: str, id: str) -> Any:
         told["BouncedAt"] = "2027-01-15T12:00:00Z"
         if event == "complained":
             told |= {"RecordType": "SpamComplaint", "Type": "SpamComplaint"}
-    return told | {"MessageID": mail.provider_id, "Email": "x@example.com"}
+    named = {"Email": mail.email, "Recipient": mail.email}
+    return told | named | {"MessageID": mail.provider_id}
 
 
 def sendgrid(mail: Mail, event: str, id: str) -> Any:
     kind = {"delivered": "delivered", "bounced": "bounce", "complained": "spamreport"}[event]
-    told = {"event": kind, "sg_event_id": id, "timestamp": 1700000000, "email": "x@example.com"}
+    told = {"event": kind, "sg_event_id": id, "timestamp": 1700000000, "email": mail.email}
     return [told | {"sg_message_id": f"{mail.provider_id}.filterdrecv-1"}]
 
 
@@ -59,7 +61,7 @@ def mailgun(mail: Mail, event: str, id: str) -> Any:
     kind = {"delivered": "delivered", "bounced": "failed", "complained": "complained"}[event]
     message = {"headers": {"message-id": mail.message_id.strip("<>")}}
     told = {"event": kind, "id": id, "timestamp": 1700000000.5, "severity": "permanent"}
-    return {"event-data": told | {"message": message}}
+    return {"event-data": told | {"message": message, "recipient": mail.email.upper()}}
 
 
 def commune(mail: Mail, event: str, id: str) -> Any:
@@ -84,7 +86,7 @@ def permitted(hooks: Service, mark: str, name: str) -> Mail:
     hooks.put_invoice(invoice_id, customer_id=customer_id, due_on=due, email=email).ok()
     permit = hooks.remind(invoice_id).ok(201)
     provider_id = f"pm-{name}-{mark}"
-    return Mail(invoice_id, customer_id, permit, provider_id)
+    return Mail(invoice_id, customer_id, permit, provider_id, email)
 
 
 def told(hooks: Service, provider: str, mail: Mail, event: str, id: str) -> Post:
@@ -133,6 +135,26 @@ def test_an_event_settles_the_permit_of_its_mail(
     assert settled(hooks, mail) == AFTER[event]
 
 
+@pytest.mark.parametrize("event", ["bounced", "complained"])
+@pytest.mark.parametrize("early", [True, False], ids=["before the outcome", "after it"])
+@pytest.mark.parametrize("provider", ["resend", "postmark", "sendgrid", "mailgun"])
+def test_what_becomes_of_a_copy_is_the_copys(
+    hooks: Service, mark: str, provider: str, early: bool, event: str
+) -> None:
+    mail = permitted(hooks, mark, provider)
+    copy = replace(mail, email=f"copy.{mark}@example.net")
+    post = told(hooks, provider, copy, event, mark)
+    if early:
+        post.to(hooks).ok()
+    report(hooks, mail)
+    if not early:
+        post.to(hooks).ok()
+    assert settled(hooks, mail)[:3] == ("sent", "sent", 0)
+    notice = {"event_type": "hello", "event_id": mark, "to": copy.email}
+    hooks.ask("notification", **notice).no(409, "address_on_hold")
+    hooks.ask("notification", **notice | {"to": mail.email}).ok(201)
+
+
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_lost_outcome_is_told_by_the_provider(hooks: Service, mark: str, provider: str) -> None:
     """Only where the event names our Message-ID can it be known which mail it speaks of."""
@@ -159,7 +181,7 @@ def test_the_address_is_held_until_a_new_one_or_a_human(hooks: Service, mark: st
     release = f"/v1/customers/{mail.customer_id}/addresses/release"
     hooks.post(release, {"reason": "the mailbox was full", "by": "ann"}).ok()
     second = hooks.remind(mail.invoice_id).ok(201)
-    again = Mail(mail.invoice_id, mail.customer_id, second, f"{mail.provider_id}-2")
+    again = replace(mail, permit=second, provider_id=f"{mail.provider_id}-2")
     hooks.report(second["permit_id"], "sent", provider_message_id=again.provider_id).ok()
     told(hooks, "resend", again, "bounced", f"9{mark}").to(hooks).ok()
     assert hooks.get(f"/v1/customers/{mail.customer_id}").ok()["addresses_on_hold"] == 1

@@ -101,6 +101,14 @@ INVOICES = {
         PAT,
         ("invoice.observed", "send.observed"),
     ),
+    "recurly/failed_charge_invoice_notification.balance_0.constructed.xml": Owed(
+        "00000000000000000000000000001011",
+        "example-1011",
+        "uncollectible",
+        100000,
+        100000,
+        "2026-12-01",
+    ),
     "recurly/successful_payment_notification.xml": Owed(
         "1974a09kj90s0789dsf099798326881c",
         None,
@@ -123,6 +131,9 @@ INVOICES = {
         _IN[0], None, "draft", 0, None, None, facts=("invoice.credit",)
     ),
     "stripe/invoice.created.draft.v2020.json": Owed(*_OLD, "draft", 1500, 1500, None),
+    "stripe/invoice.deleted.status_deleted.v2020.json": Owed(
+        "in_example_1006", "cus_example_1006", "void", 0, 1000, "2023-08-16", (), PAT
+    ),
     "stripe/invoice.finalized.already_paid.v2020.json": Owed(*_OLD, "paid", 0, 2000, None),
     "stripe/invoice.paid.v2020.json": Owed(*_OLD, "paid", 0, 2000, None),
     "stripe/invoice.payment_failed.v2020.json": Owed(
@@ -171,10 +182,11 @@ TO_FETCH = {
     "recurly/payment.refunded.json": "payment",
     "recurly/payment.succeeded.json": "payment",
     "recurly/payment.voided.json": "payment",
+    "stripe/payment_intent.processing.clover.constructed.json": "payment_intent",
+    "stripe/v1.invoice.payment_failed.thin.constructed.json": "invoice",
 }
 IGNORED = {
     "chargebee/credit_note_created.json": "changes_no_balance",
-    "chargebee/customer_changed.json": "customer_without_address",
     "commune/mail_resend.email.sent.json": "irrelevant_event",
     "commune/send.accepted_202.response.json": "answer_to_a_send",
     "commune/webhook_deliveries.list_response.json": "list_of_webhook_deliveries",
@@ -195,8 +207,18 @@ ELSEWHERE = {
     "commune/mail_resend.email.bounced.json",
     "commune/mail_resend.email.delivered.json",
     "commune/mail_ses_sns.bounce.json",
+    "mail/mailgun.failed_permanent.without_id.json",
+    "mail/postmark.bounce.unsubscribe_without_bounced_at.json",
+    "mail/ses.bounce.of_the_copy_only.json",
 }
 """Deliveries need a permit to speak of; see test_deliveries.py and test_sns.py."""
+GONE = {
+    "chargebee/customer_changed.json": "16CHTnSAxXWqMAg8",
+    "stripe/customer.updated.email_removed.v2020.json": "cus_example_1008",
+}
+"""The customer has no address, or none any more."""
+NO_NEWS = {"recurly/reactivated_account_notification.xml": "subscription.resumed"}
+"""Where nobody said that it had ended, it is no news that a subscription lives on."""
 REFUSED = {"commune/stream.email_sent.constructed.json"}
 
 
@@ -212,7 +234,7 @@ def post(hooks: Service, path: str, mark: str) -> dict[str, Any]:
 
 
 def test_no_sample_is_left_out() -> None:
-    tables = (INVOICES, TO_FETCH, IGNORED, MESSAGES, ELSEWHERE, REFUSED)
+    tables = (INVOICES, TO_FETCH, IGNORED, MESSAGES, ELSEWHERE, GONE, NO_NEWS, REFUSED)
     assert sorted(path for table in tables for path in table) == every_sample()
 
 
@@ -273,6 +295,24 @@ def test_what_means_nothing_leaves_nothing(hooks: Service, path: str, mark: str)
         "refresh": 0,
         "rejected": 0,
     }
+
+
+@pytest.mark.parametrize("path", GONE)
+def test_a_customer_without_an_address(hooks: Service, path: str, mark: str) -> None:
+    answer = post(hooks, path, mark)
+    assert [(r["type"], r["result"]) for r in answer["results"]] == [
+        ("customer.observed", "applied")
+    ]
+    customer_id = Renamed(path, mark).id(GONE[path])
+    assert hooks.get(f"/v1/customers/{customer_id}").ok()["addresses"] == []
+
+
+@pytest.mark.parametrize("path", NO_NEWS)
+def test_what_is_no_news_is_ignored(hooks: Service, path: str, mark: str) -> None:
+    renamed = Renamed(path, mark)
+    answer = signed(renamed.provider, renamed.body, hooks.clock).to(hooks).ok()
+    assert [(r["type"], r["result"]) for r in answer["results"]] == [(NO_NEWS[path], "ignored")]
+    assert (answer["refresh"], answer["rejected"]) == (0, 0)
 
 
 @pytest.mark.parametrize("path", MESSAGES)

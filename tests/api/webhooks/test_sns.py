@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,13 +42,27 @@ def sns(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sns
             yield Sns(service, aws)
 
 
-def bounce(mail_id: str) -> dict[str, object]:
-    """The sample's bounce, of another mail."""
-    told: dict[str, object] = json.loads(json.dumps(BOUNCE))
-    mail = told["mail"]
-    assert isinstance(mail, dict)
-    mail["messageId"] = mail_id
+COPY = json.loads(json.loads(sample("mail/ses.bounce.of_the_copy_only.json"))["Message"])
+
+
+def bounce(mail_id: str, email: str = "x@example.com", said: Any = BOUNCE) -> dict[str, object]:
+    """The sample's bounce, of another mail and recipient."""
+    told: dict[str, Any] = json.loads(json.dumps(said))
+    told["mail"]["messageId"] = mail_id
+    told["bounce"]["bouncedRecipients"][0]["emailAddress"] = email
     return told
+
+
+def test_a_copy_alone_bounced(sns: Sns, mark: str) -> None:
+    """The customer's address stays usable and the stage stays sent; the copy's is held."""
+    service = sns.service
+    mail = permitted(service, mark, "ses")
+    service.report(mail.permit["permit_id"], "sent", provider_message_id=mail.provider_id).ok()
+    copy = f"accountant.{mark}@example.net"
+    sns.aws.post(bounce(mail.provider_id, copy, COPY), service.clock, mark).to(service).ok()
+    assert settled(service, mail)[:3] == ("sent", "sent", 0)
+    ask = {"event_type": "hello", "event_id": mark, "to": copy}
+    service.ask("notification", **ask).no(409, "address_on_hold")
 
 
 @pytest.mark.parametrize("early", [True, False])
@@ -56,7 +71,7 @@ def test_a_bounce_settles_the_permit_and_the_certificate_is_fetched_once(
 ) -> None:
     service = sns.service
     mail = permitted(service, mark, "ses")
-    post = sns.aws.post(bounce(mail.provider_id), service.clock, mark)
+    post = sns.aws.post(bounce(mail.provider_id, mail.email), service.clock, mark)
     named = {"provider_message_id": mail.provider_id, "message_id": f"<{mark}@email.ses.example>"}
     if early:
         post.to(service).ok()
@@ -117,7 +132,7 @@ def test_where_amazon_cannot_be_asked_it_must_post_again(sns: Sns, mark: str) ->
     service, aws = sns.service, sns.aws
     mail = permitted(service, mark, "ses")
     later = f"https://{HOST}/later.pem"
-    post = aws.post(bounce(mail.provider_id), service.clock, mark, SigningCertURL=later)
+    post = aws.post(bounce(mail.provider_id, mail.email), service.clock, mark, SigningCertURL=later)
     aws.answers["/later.pem"] = (503, b"")
     answer = post.to(service).no(503, "unavailable")
     assert answer.headers["retry-after"]

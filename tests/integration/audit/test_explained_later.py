@@ -14,7 +14,7 @@ from ledger.application.commands import ApplyFact, ReportOutcome
 from ledger.application.engine import Engine
 from ledger.application.facts.fact import Fact
 from ledger.application.facts.invoice_payment import PaymentMoved
-from ledger.domain.balance import PaymentState
+from ledger.domain.payments import PaymentState
 from ledger.domain.policy import DEFAULT_STAGES, Policy, Stage, parse_policy, policy_of
 from ledger.store.looking_back.journal import get_decision
 from ledger.store.setup import prepare_ledger

@@ -24,7 +24,8 @@ from ledger.domain.balance import Status
 from ledger.domain.identity import Address, fingerprint
 from ledger.domain.policy import Policy
 from ledger.store.keys import create_key, find_key
-from ledger.store.log.writer import PostgresWriter, Timeouts
+from ledger.store.log.timeouts import Timeouts
+from ledger.store.log.writer import PostgresWriter
 
 IDENTITY = Identity(b"0123456789abcdef0123456789abcdef", "ledger.example")
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)

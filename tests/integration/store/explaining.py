@@ -8,7 +8,8 @@ from typing import Any
 from psycopg import AsyncConnection
 from psycopg.errors import Diagnostic
 
-from ledger.store.log.writer import PostgresWriter, Timeouts
+from ledger.store.log.timeouts import Timeouts
+from ledger.store.log.writer import PostgresWriter
 
 EXPLAINED = " ".join(
     f"-c {name}={value}"

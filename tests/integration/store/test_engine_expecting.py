@@ -7,7 +7,8 @@ from psycopg.conninfo import conninfo_to_dict
 
 from ledger.application.engine import Engine
 from ledger.domain.policy import Policy
-from ledger.store.log.writer import PostgresWriter, Timeouts
+from ledger.store.log.timeouts import Timeouts
+from ledger.store.log.writer import PostgresWriter
 from ledger.store.looking_back.audit import verify
 from tests.integration.store.engines import (
     IDENTITY,

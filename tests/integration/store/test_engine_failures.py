@@ -12,7 +12,7 @@ from ledger.application.decide import decide
 from ledger.application.effects import Outcome
 from ledger.application.world import World
 from ledger.store.embedded.server import EmbeddedPostgres
-from ledger.store.log.writer import Timeouts
+from ledger.store.log.timeouts import Timeouts
 from ledger.store.looking_back.audit import verify
 from ledger.store.migrate import migrate
 from tests.integration.store.engines import (

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from psycopg import AsyncConnection
 
-from ledger.store.log.writer import Timeouts
+from ledger.store.log.timeouts import Timeouts
 from ledger.store.looking_back.audit import verify
 from tests.integration.store.engines import (
     WAITING_FOR_THE_LOCK,

@@ -251,7 +251,7 @@ def test_an_address_told_again_after_an_erasure_is_known_to_every_engine(databas
             permit_id = body(await one.submit(ask("a")))["permit_id"]
             await one.submit(Erase("cus", "dpo", SYSTEM))
             redeemed = await one.submit(Redeem(permit_id, None, SYSTEM, str(uuid4()), b"{}"))
-            assert (redeemed.status, body(redeemed)["to"]) == (200, None)
+            assert (redeemed.status, body(redeemed)["code"]) == (409, "revoked")
             await other.submit(emails("cus", ANN))
             assert body(await one.submit(ask("b")))["to"] == ANN
 

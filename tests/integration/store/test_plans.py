@@ -27,7 +27,8 @@ from ledger.application.ports import Batch, Need
 from ledger.domain.permit import Lane, Permit, State
 from ledger.domain.policy import Policy
 from ledger.store.embedded.cluster import SUPERUSER
-from ledger.store.log.writer import PostgresWriter, Timeouts
+from ledger.store.log.timeouts import Timeouts
+from ledger.store.log.writer import PostgresWriter
 from ledger.store.migrate import migrate
 from ledger.store.statements import statement
 from tests.conftest import wanted_postgres
@@ -181,7 +182,7 @@ def assert_by_index(plan: Plan, most_pages: int) -> None:
 def assert_hot_path(collector: Collector) -> None:
     """Every statement that a batch is made of was seen, and went by its indexes."""
     for words in (
-        "FROM partitions p WHERE p.partition = 0 FOR UPDATE",
+        "take_writer_lock()",
         "ORDER BY e.position DESC LIMIT 1",
         "-- Everything that a batch of decisions needs",
         "INSERT INTO events",

@@ -19,7 +19,7 @@ from eventsourcing.persistence import (
 from ledger.domain.job import Job
 from ledger.store.factory import LedgerFactory
 from ledger.store.log.recorder import LedgerRecorder
-from ledger.store.log.writer import Timeouts
+from ledger.store.log.timeouts import Timeouts
 from ledger.store.looking_back.audit import verify
 
 SHORT = Timeouts(lock=50)

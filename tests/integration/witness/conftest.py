@@ -27,8 +27,10 @@ def running(witness: Path) -> Running:
     """`async with running(database) as engine`: an engine of a process that has this witness."""
 
     @asynccontextmanager
-    async def run(database: str, path: Path = witness) -> AsyncIterator[Engine]:
-        writer = PostgresWriter(database, witness=Witness(path))
+    async def run(
+        database: str, path: Path = witness, seconds: float | None = None
+    ) -> AsyncIterator[Engine]:
+        writer = PostgresWriter(database, witness=Witness(path, seconds))
         engine = Engine(writer, Policy(), IDENTITY)
         await engine.start()
         try:

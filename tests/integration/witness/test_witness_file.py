@@ -21,7 +21,7 @@ from ledger.store.witness.witness_file import (
     WitnessFile,
     check_witness,
 )
-from tests.integration.store.engines import invoice
+from tests.integration.store.engines import ask, codes, granted, invoice
 from tests.integration.witness.conftest import Running
 
 AT = datetime(2026, 12, 1, 12, tzinfo=UTC)
@@ -166,3 +166,40 @@ def test_a_new_ledger_begins_its_witness_at_the_start(database: str, witness: Pa
     assert (said["position"], said["hash"], said["at"]) == (0, GENESIS.hex(), None)
     check_witness(database, witness)
     assert json.loads(witness.read_text()) == said
+
+
+def test_with_a_period_of_0_no_answer_leaves_before_the_file_is_written(
+    database: str, running: Running, witness: Path
+) -> None:
+    """A process that is killed after any answer leaves a witness that knows of it."""
+
+    async def scenario() -> None:
+        async with running(database, seconds=0) as engine:
+            for number in range(20):
+                answer = await engine.submit(invoice(f"inv-{number}"))
+                assert answer.status == 200
+                kept = WitnessFile(witness).read()
+                assert kept is not None
+                assert kept.mark.position == answer.position
+
+    asyncio.run(scenario())
+
+
+def test_with_a_period_of_0_and_no_file_there_is_no_yes(
+    database: str, running: Running, witness: Path
+) -> None:
+    """What was granted stays granted: once the file can be written, the same key hears of it."""
+
+    async def scenario() -> None:
+        async with running(database, seconds=0) as engine:
+            await engine.submit(invoice("inv"))
+            moved = witness.parent.rename(witness.parent.with_name("moved"))
+            witness.parent.write_text("a file where the folder should be")
+            assert codes([await engine.submit(ask("inv", key="k"))]) == ["unavailable"]
+            witness.parent.unlink()
+            moved.rename(witness.parent)
+            again = await engine.submit(ask("inv", key="k"))
+            assert (again.status, again.headers) == (200, (("Idempotent-Replayed", "true"),))
+
+    asyncio.run(scenario())
+    assert asyncio.run(granted(database)) == ["inv"]

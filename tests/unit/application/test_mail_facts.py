@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from ledger.application.commands import ReportOutcome
+from ledger.application.facts.mail_reports import MailReport
+from ledger.domain.automatic import DELIVERY_REPORT
 from ledger.domain.policy import Policy
 from tests.support.build import (
     IDENTITY,
@@ -50,7 +52,7 @@ def test_an_event_that_comes_before_the_outcome_is_kept_for_it() -> None:
     scenario.when(early).then(result="duplicate")
     scenario.when(report(id="pm_1")).then(
         status=200,
-        events=["Customer.MailSettled", "Customer.AddressHeld"],
+        events=["Customer.MailSettled", "Address.Created", "Address.AddressHeld"],
         alerts=["address_on_hold"],
     )
 
@@ -73,11 +75,13 @@ def test_the_senders_ids_are_taken_also_after_a_delivery() -> None:
     scenario.when(fact(delivery(permit=scenario.granted[0])), report(id="pm_1"))
     scenario.then(status=200, events=["Customer.MailSettled"])
     scenario.when(fact(delivery("complained", "pm_1"))).then(
-        result="applied", events=["Customer.AddressHeld"]
+        result="applied", events=["Address.Created", "Address.AddressHeld"]
     )
     other = handed_over()
     other.when(fact(delivery(permit=other.granted[0])), fact(delivery("bounced", "pm_2")))
-    other.when(report(id="pm_2")).then(status=200, events=["Customer.AddressHeld"])
+    other.when(report(id="pm_2")).then(
+        status=200, events=["Address.Created", "Address.AddressHeld"]
+    )
 
 
 def test_a_message_id_that_the_provider_gave_is_known_too() -> None:
@@ -96,15 +100,19 @@ def test_a_bounce_of_a_reminder_is_on_record_and_the_stage_stays_used() -> None:
         at("2026-12-04"), invoice(email="pat@x.example"), reminder(), report(id="pm_1")
     )
     scenario.when(fact(delivery("bounced", "pm_1"))).then(
-        result="applied", events=["Invoice.ReminderBounced", "Customer.AddressHeld"]
+        result="applied",
+        events=["Invoice.ReminderBounced", "Address.Created", "Address.AddressHeld"],
     )
     assert scenario.aggregate("invoice", "inv_1").stages[(1, "day-3")].state == "bounced"
     scenario.when(reminder()).then(status=409, code="already_sent")
 
 
-def report_about(scenario: Scenario, permit: str, reason: str = "it is a delivery report") -> Any:
-    ours = IDENTITY.message_id(permit)
-    return message("<dsn@x.example>", automatic=reason, references=("<other@x.example>", ours))
+BOUNCE = MailReport(DELIVERY_REPORT)
+
+
+def report_about(scenario: Scenario, permit: str, told: MailReport | None = BOUNCE) -> Any:
+    names = ("<other@x.example>", IDENTITY.message_id(permit))
+    return message("<dsn@x.example>", automatic="a machine's", references=names, report=told)
 
 
 @pytest.mark.parametrize("state", ["granted", "redeemed", "unknown", "expired", "rejected"])
@@ -128,7 +136,7 @@ def test_a_delivery_report_about_a_reminder_marks_it_and_counts_nothing_new() ->
         result="applied", events=["Thread.MessageSeen", "Invoice.ReminderBounced"]
     )
     vacation = given(at("2026-12-04"), message(), invoice(), reminder(), report())
-    vacation.when(report_about(vacation, vacation.granted[0], "Precedence marks it")).then(
+    vacation.when(report_about(vacation, vacation.granted[0], None)).then(
         result="applied", events=["Thread.MessageSeen"]
     )
 

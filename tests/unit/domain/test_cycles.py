@@ -150,3 +150,29 @@ def test_the_same_snapshot_again_takes_nothing_back() -> None:
 def test_a_reminder_that_was_sent_is_not_taken_back() -> None:
     history = late().reminded("day-7").money("succeeded", 1)
     assert history.invoice.stages[(1, "day-7")].overtaken is None
+
+
+def test_a_sum_that_was_wrong_ends_no_run() -> None:
+    history = late().reminded("day-7", "day-3").money("succeeded", 30000)
+    assert history.invoice.standing.status is Status.PAID
+    history.at("2026-12-12T08:00Z").observed(owes=15000)
+    assert run(history) == (1, date(2026, 12, 1))
+    assert not history.invoice.standing.run_ended
+    assert set(history.invoice.stages) == {(1, "day-3"), (1, "day-7")}
+
+
+def test_a_corrected_amount_ends_no_run() -> None:
+    history = late().money("succeeded", 30000).at("2026-12-12T08:00Z").money("succeeded", 10000)
+    assert history.invoice.standing.balance == 20000
+    assert run(history) == (1, date(2026, 12, 1))
+
+
+def test_what_the_billing_system_calls_paid_ended() -> None:
+    history = late().money("succeeded", 30000).observed(status=Status.PAID)
+    history.at("2026-12-12T08:00Z").observed()
+    assert run(history) == (2, date(2026, 12, 12))
+
+
+def test_paid_and_returned_within_one_second_ends_no_run() -> None:
+    history = late().money("succeeded", 30000).money("reversed", 30000)
+    assert run(history) == (1, date(2026, 12, 1))

@@ -19,6 +19,7 @@ class Ledger:
     def __init__(self, lapsed: int, status: int) -> None:
         self.left = [str(number) for number in range(lapsed)]
         self.rounds: list[int] = []
+        self.clock_suspect: str | None = None
         self._answer = Answer(status, b"{}")
 
     @asynccontextmanager
@@ -54,3 +55,11 @@ def test_permits_lapse_in_rounds_until_none_is_left_or_the_store_is_away(
     context: Any = SimpleNamespace(engine=ledger, connections=ledger)
     asyncio.run(let_lapse(context))
     assert ledger.rounds == rounds
+
+
+def test_nothing_lapses_by_a_clock_that_is_suspect() -> None:
+    ledger = Ledger(3, 200)
+    ledger.clock_suspect = "30 days off"
+    context: Any = SimpleNamespace(engine=ledger, connections=ledger)
+    asyncio.run(let_lapse(context))
+    assert ledger.rounds == []

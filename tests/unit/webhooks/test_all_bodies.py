@@ -2,7 +2,15 @@
 
 import pytest
 
-from tests.unit.webhooks.bodies import PAYLOADS, every_sample, known, provider_of, read, settings
+from tests.unit.webhooks.bodies import (
+    PAYLOADS,
+    every_sample,
+    known,
+    provider_of,
+    read,
+    sample,
+    settings,
+)
 from tests.unit.webhooks.providers import (
     test_chargebee_bodies,
     test_mail_bodies,
@@ -16,7 +24,7 @@ TABLES = (test_stripe_bodies, test_chargebee_bodies, test_recurly_bodies, test_m
 def test_every_sample_has_its_expected_facts() -> None:
     covered: set[str] = set().union(*(table.COVERED for table in TABLES))
     assert covered == set(every_sample())
-    assert len(covered) == 14 + 11 + 16 + 14
+    assert len(covered) == 18 + 11 + 18 + 14 + 3
 
 
 def test_the_samples_keep_their_attributions() -> None:
@@ -45,7 +53,7 @@ def test_a_prefix_goes_in_front_of_every_invoice_and_customer(path: str) -> None
 
 @pytest.mark.parametrize("path", every_sample())
 def test_other_providers_reject_or_ignore_it(path: str) -> None:
-    body = (PAYLOADS / path).read_bytes()
+    body = sample(path)
     for name in ("stripe", "chargebee", "recurly", "mailgun", "ses", "sendgrid"):
         if name != provider_of(path):
             translation = known(name).translate({}, body, settings(name))

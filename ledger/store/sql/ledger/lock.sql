@@ -1,1 +1,2 @@
-SELECT 1 FROM partitions WHERE partition = 0 FOR UPDATE
+-- Takes the writer lock for the running transaction, with time limits of its own.
+SELECT take_writer_lock()

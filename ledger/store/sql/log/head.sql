@@ -1,1 +1,1 @@
-SELECT head_position, head_hash, head_recorded_at, read_at, keys_version FROM begin_batch()
+SELECT head_position, head_hash, head_recorded_at, read_at, keys_version, is_test_clock, awaits_standby FROM begin_batch()

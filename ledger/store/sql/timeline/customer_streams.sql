@@ -1,5 +1,5 @@
--- The streams of a customer's timeline beside their own: every invoice that ever named them, and
--- every thread that ever belonged to them.
+-- The streams of a customer's timeline beside their own: every invoice that ever named them, every
+-- thread that ever belonged to them, and every address that they ever had, by its fingerprint.
 SELECT 'invoice', o.invoice_id
 FROM invoice_owners o
 WHERE o.partition = 0 AND o.customer_id = ANY (%(customers)s::text[])
@@ -15,3 +15,14 @@ CROSS JOIN LATERAL (
 WHERE e.partition = 0
     AND e.topic IN ('ledger:Thread.Created', 'ledger:Thread.Moved')
     AND e.state ->> 'customer_id' = ANY (%(customers)s::text[])
+UNION
+SELECT 'address', a.fingerprint
+FROM unnest(%(streams)s::uuid[]) AS wanted (id)
+CROSS JOIN LATERAL (
+    SELECT v.state
+    FROM events v
+    WHERE v.partition = 0 AND v.originator_id = wanted.id
+        AND v.topic = 'ledger:Customer.AddressesObserved'
+    OFFSET 0
+) AS o
+CROSS JOIN LATERAL json_array_elements_text(o.state -> 'fingerprints') AS a (fingerprint)

@@ -8,7 +8,8 @@ from tests.unit.webhooks.bodies import events, read
 
 def observed(id: str, at: str, version: int, /, **data: object) -> dict[str, object]:
     observed_at = at.replace("+00:00", "Z")
-    return fact(id, "invoice.observed", at, observed_at=observed_at, version=version, **data)
+    told = {"observed_at": observed_at, "precision": "second", "payment_in_flight": False}
+    return fact(id, "invoice.observed", at, version=version, **told, **data)
 
 
 def fact(id: str, kind: str, at: str, /, **data: object) -> dict[str, object]:
@@ -95,6 +96,7 @@ EXPECTED = {
             invoice_id="6",
             event_id="ev_3Nl7oGgQqGG8UK4s",
             attempt_id="txn_3Nl7oGgQqGG8Pp4m",
+            subscription_id="3Nl7oGgQqGFprj9",
         ),
     ],
     "payment_failed.with_dunning_attempts": [
@@ -189,11 +191,20 @@ EXPECTED = {
         )
     ],
 }
+EXPECTED["customer_changed"] = [
+    fact(
+        "ev_AzqgumSAxXrFLAxn",
+        "customer.observed",
+        "2020-09-18T16:49:58+00:00",
+        customer_id="16CHTnSAxXWqMAg8",
+        emails=[],
+    )
+]
+"""A customer who has no address, or none any more."""
 NOTHING = {
     "credit_note_created": Translation(ignored="changes_no_balance"),
-    "customer_changed": Translation(ignored="customer_without_address"),
 }
-"""A refundable credit that is allocated to no invoice yet, and a customer without an address."""
+"""A refundable credit that is allocated to no invoice yet."""
 COVERED = {f"chargebee/{name}.json" for name in (*EXPECTED, *NOTHING)}
 
 

@@ -40,6 +40,7 @@ def test_a_reply_belongs_to_the_thread_of_its_first_reference() -> None:
         "direction": "inbound",
         "from": "support@example.com",
         "to": "mailbox+SampleHash@inbound.example.com",
+        "reply_to": "replyto@example.com",
         "at": "2023-05-05T21:44:33Z",
         "references": ["<m1@ledger.example>", "<m2@ledger.example>"],
         "headers": {"message-id": "<m3@example.com>", "auto-submitted": "auto-replied"},

@@ -90,6 +90,7 @@ EXPECTED = {
             provider="resend",
             event="delivered",
             provider_message_id="aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee",
+            recipient="to@example.org",
         )
     ],
     "mail_resend.email.bounced": [
@@ -101,6 +102,7 @@ EXPECTED = {
             provider="resend",
             event="bounced",
             provider_message_id="aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee",
+            recipient="bounced@example.com",
         )
     ],
     "mail_postmark.bounce": [
@@ -112,6 +114,7 @@ EXPECTED = {
             provider="postmark",
             event="bounced",
             provider_message_id="2706ee8a-737c-4285-b032-ccd317af53ed",
+            recipient="bounce@example.com",
         )
     ],
     "mail_postmark.inbound": [
@@ -125,6 +128,7 @@ EXPECTED = {
             direction="inbound",
             **{"from": "support@example.com"},
             to="mailbox+SampleHash@inbound.example.com",
+            reply_to="replyto@example.com",
             at="2023-05-05T21:44:33Z",
         )
     ],
@@ -138,6 +142,7 @@ EXPECTED = {
             event="bounced",
             provider_message_id="<20180812214658.1.0DF563D0B3597700@example.org>",
             message_id="<20180812214658.1.0DF563D0B3597700@example.org>",
+            recipient="invalid@example.com",
         )
     ],
     "mail_ses_sns.bounce": [
@@ -150,9 +155,51 @@ EXPECTED = {
             event="bounced",
             provider_message_id="00000138111222aa-33322211-cccc-cccc-cccc-ddddaaaa0680-000000",
             message_id="custom-message-ID",
+            recipient="customer@example.com",
         )
     ],
 }
+OF_MAIL = {
+    "mailgun.failed_permanent.without_id": [
+        fact(
+            "sha256:ef279bc0c9d2a3824215ba92d756699a22760344ff45b3e4ccd6a66f8d0d7e56",
+            "mailgun",
+            "delivery",
+            "2018-08-12T21:47:02.389832+00:00",
+            provider="mailgun",
+            event="bounced",
+            provider_message_id="<20180812214658.1.0DF563D0B3597700@example.org>",
+            message_id="<20180812214658.1.0DF563D0B3597700@example.org>",
+            recipient="customer@example.com",
+        )
+    ],
+    "postmark.bounce.unsubscribe_without_bounced_at": [
+        {
+            "id": "bounce:555555555",
+            "source": "postmark",
+            "type": "delivery",
+            "data": {
+                "provider": "postmark",
+                "event": "bounced",
+                "provider_message_id": "5555555-5555555-5555-5555555",
+            },
+        }
+    ],
+    "ses.bounce.of_the_copy_only": [
+        fact(
+            "sns-mail/ses.bounce.of_the_copy_only.json",
+            "ses",
+            "delivery",
+            "2016-01-27T14:59:44.101000+00:00",
+            provider="ses",
+            event="bounced",
+            provider_message_id="00000138111222aa-33322211-cccc-cccc-cccc-ddddaaaa0680-000000",
+            message_id="custom-message-ID",
+            recipient="accountant@example.net",
+        )
+    ],
+}
+"""The mail went to customer@example.com; only its copy bounced."""
 NOTHING = {
     "mail_resend.email.sent": Translation(ignored="irrelevant_event"),
     "mail_resend.email.received": Translation(
@@ -162,6 +209,14 @@ NOTHING = {
     "webhook_deliveries.list_response": Translation(ignored="list_of_webhook_deliveries"),
 }
 COVERED = {f"commune/{name}.json" for name in (*EXPECTED, *NOTHING)}
+COVERED |= {f"mail/{name}.json" for name in OF_MAIL}
+
+
+@pytest.mark.parametrize("name", OF_MAIL)
+def test_a_sample_of_mail_becomes_exactly_these_facts(name: str) -> None:
+    translation = read(f"mail/{name}.json")
+    assert events(translation) == OF_MAIL[name]
+    assert translation == Translation(facts=translation.facts)
 
 
 @pytest.mark.parametrize("name", EXPECTED)

@@ -55,7 +55,19 @@ def test_resend_reports(kind: str, event: str) -> None:
         "provider": "resend",
         "event": event,
         "provider_message_id": "re_1",
+        "recipient": "pat@example.com",
     }
+
+
+def test_resend_reports_on_each_of_several_recipients() -> None:
+    body = resend("email.bounced", to=["Pat <pat@example.com>", "eva@example.com"])
+    facts = translate("resend", body, {"svix-id": "msg_1"}).facts
+    assert [(fact.id, fact.data["recipient"]) for fact in facts] == [
+        ("msg_1", "pat@example.com"),
+        ("msg_1:1", "eva@example.com"),
+    ]
+    for nobody in ([], None, "not an address"):
+        assert "recipient" not in report(translate("resend", resend("email.bounced", to=nobody)))
 
 
 def test_resend_without_its_header_is_known_by_its_bytes() -> None:
@@ -72,9 +84,9 @@ def test_resend_tells_our_message_id_where_it_knows_it() -> None:
 
 
 def test_resends_other_events() -> None:
-    assert translate("resend", resend("email.bounced", bounce={"type": "Transient"})) == TEMPORARY
+    assert gave_up(translate("resend", resend("email.bounced", bounce={"type": "Transient"})))
     assert gave_up(translate("resend", resend("email.failed")))
-    for kind in ("email.sent", "email.opened", "email.delivery_delayed", "contact.created"):
+    for kind in ("email.sent", "email.opened", "email.delivery_delayed", "contact.deleted"):
         assert translate("resend", resend(kind)) == IGNORED
 
 
@@ -84,6 +96,7 @@ def mailgun(event: str, **members: object) -> dict[str, object]:
             "id": "mg_1",
             "event": event,
             "timestamp": 1796126400.5,
+            "recipient": "pat@example.com",
             "message": {"headers": {"message-id": "m1@example.com"}},
             **members,
         }
@@ -95,6 +108,9 @@ def mailgun(event: str, **members: object) -> dict[str, object]:
     [
         ("delivered", {}, "delivered"),
         ("failed", {"severity": "permanent"}, "bounced"),
+        ("failed", {"severity": "permanent", "reason": "generic"}, "bounced"),
+        ("failed", {"severity": "permanent", "reason": "suppress-bounce"}, "bounced"),
+        ("failed", {"severity": "permanent", "reason": "suppress-complaint"}, "complained"),
         ("complained", {}, "complained"),
     ],
 )
@@ -104,13 +120,25 @@ def test_mailgun_reports(event: str, members: dict[str, object], meaning: str) -
         "event": meaning,
         "provider_message_id": "<m1@example.com>",
         "message_id": "<m1@example.com>",
+        "recipient": "pat@example.com",
     }
+
+
+def test_an_event_of_mailgun_without_an_id_is_the_same_in_each_try() -> None:
+    body = mailgun("failed", severity="permanent", id=None)
+    one, again = translate("mailgun", body | {"signature": 1}), translate("mailgun", body)
+    assert one == again
+    other = mailgun("failed", severity="permanent", id=None, recipient="eva@example.com")
+    assert translate("mailgun", other).facts[0].id != one.facts[0].id
 
 
 def test_mailguns_other_events() -> None:
     assert translate("mailgun", mailgun("failed", severity="temporary")) == TEMPORARY
     assert gave_up(translate("mailgun", mailgun("rejected")))
-    for event in ("accepted", "opened", "clicked", "unsubscribed", "stored"):
+    for reason in ("old", "espblock", "greylist"):
+        late = mailgun("failed", severity="permanent", reason=reason)
+        assert gave_up(translate("mailgun", late))
+    for event in ("accepted", "opened", "clicked", "stored"):
         assert translate("mailgun", mailgun(event)) == IGNORED
 
 
@@ -143,7 +171,16 @@ def test_sendgrid_reports(event: str, members: dict[str, object], meaning: str) 
         "event": meaning,
         "provider_message_id": "14c5d75ce93.dfd.64b469",
         "message_id": "<m1@example.com>",
+        "recipient": "pat@example.com",
     }
+
+
+def test_an_event_of_sendgrid_without_an_id_is_the_same_in_each_try() -> None:
+    events = [sendgrid("bounce", sg_event_id=None), sendgrid("bounce", sg_event_id="", email="e@x")]
+    one, other = translate("sendgrid", events).facts
+    assert one.id.startswith("sha256:")
+    assert one.id != other.id
+    assert translate("sendgrid", events[:1]).facts == (one,)
 
 
 @pytest.mark.parametrize(
@@ -170,15 +207,21 @@ def test_one_bad_event_of_a_list_does_not_stop_the_others() -> None:
         sendgrid("dropped", reason="Unsubscribed Address"),
     ]
     translation = translate("sendgrid", events)
-    assert [fact.id for fact in translation.facts] == ["a", "b"]
+    assert [(fact.id, fact.type) for fact in translation.facts] == [
+        ("a", "delivery"),
+        ("b", "delivery"),
+        ("sg_1", "address.hold"),
+    ]
     assert [r.kind for r in translation.rejected] == ["wrong_type", "bad_date", "delivery_failed"]
     assert translation.ignored == "irrelevant_event"
 
 
 def test_sendgrids_other_events() -> None:
     assert translate("sendgrid", []) == Translation()
-    assert translate("sendgrid", [sendgrid("bounce", type="blocked")]) == TEMPORARY
-    for event in ("processed", "deferred", "open", "click", "unsubscribe"):
+    assert gave_up(translate("sendgrid", [sendgrid("bounce", type="blocked")]))
+    for reason in ("Invalid SMTPAPI header", "Recipient List over Package Quota", None, 7):
+        assert gave_up(translate("sendgrid", [sendgrid("dropped", reason=reason)]))
+    for event in ("processed", "deferred", "open", "click"):
         assert translate("sendgrid", [sendgrid(event)]) == IGNORED
     (rejected,) = translate("sendgrid", sendgrid("delivered")).rejected
     assert rejected.kind == "malformed_json"
@@ -198,6 +241,7 @@ def postmark(kind: str, **members: object) -> dict[str, object]:
         "ID": 42,
         "BouncedAt": "2026-12-01T07:00:00-05:00",
         "Email": "pat@example.com",
+        "Recipient": "pat@example.com",
         **members,
     }
 
@@ -225,13 +269,31 @@ def test_postmark_reports(kind: str, members: dict[str, object], meaning: str, i
         "provider": "postmark",
         "event": meaning,
         "provider_message_id": "11111111-2222-3333-4444-555555555555",
+        "recipient": "pat@example.com",
     }
 
 
+@pytest.mark.parametrize(
+    ("kind", "event"), [("Bounce", "bounced"), ("SpamComplaint", "complained")]
+)
+def test_what_postmark_leaves_out_of_a_report_does_not_stop_it(kind: str, event: str) -> None:
+    bare = {
+        "RecordType": kind,
+        "MessageID": "11111111-2222-3333-4444-555555555555",
+        "Type": "Unsubscribe",
+    }
+    (fact,) = translate("postmark", bare).facts
+    assert (fact.time, fact.data["event"], "recipient" in fact.data) == (None, event, False)
+    assert fact.id.startswith(f"{kind.lower()}:11111111-")
+    assert translate("postmark", bare | {"ID": 7}).facts[0].id == f"{kind.lower()}:7"
+
+
 def test_postmarks_other_records() -> None:
-    for kind in ("Transient", "SoftBounce", "DnsError", "AutoResponder", "Blocked"):
+    for kind in ("Transient", "AutoResponder", "AddressChange", "ChallengeVerification"):
         assert translate("postmark", postmark("Bounce", Type=kind)) == TEMPORARY
-    for record in ("Open", "Click", "SubscriptionChange"):
+    for kind in ("SoftBounce", "DnsError", "Blocked", "DMARCPolicy", "Unknown"):
+        assert gave_up(translate("postmark", postmark("Bounce", Type=kind)))
+    for record in ("Open", "Click"):
         assert translate("postmark", postmark(record)) == IGNORED
     (rejected,) = translate("postmark", postmark("Bounce", Type="NewKind")).rejected
     assert rejected.kind == "unknown_status"
@@ -268,12 +330,31 @@ def test_ses_reports(name: str, kind: str, parts: dict[str, object], meaning: st
     }
 
 
+@pytest.mark.parametrize(
+    ("kind", "part", "field"),
+    [
+        ("Delivery", "delivery", "recipients"),
+        ("Bounce", "bounce", "bouncedRecipients"),
+        ("Complaint", "complaint", "complainedRecipients"),
+    ],
+)
+def test_ses_reports_on_whom_it_names(kind: str, part: str, field: str) -> None:
+    named = ["pat@example.com", "Eva <eva@example.com>", "pat@example.com"]
+    listed = named if kind == "Delivery" else [{"emailAddress": name} for name in named]
+    report = {field: listed, "bounceType": "Permanent", **AT}
+    facts = translate("ses", ses(kind, **{part: report})).facts
+    assert [(fact.id, fact.data["recipient"]) for fact in facts] == [
+        ("sns-1", "pat@example.com"),
+        ("sns-1:1", "eva@example.com"),
+    ]
+
+
 def test_ses_other_messages() -> None:
     transient = ses("Bounce", bounce={"bounceType": "Transient", **AT})
-    assert translate("ses", transient) == TEMPORARY
+    assert gave_up(translate("ses", transient))
     assert gave_up(translate("ses", ses("Reject")))
     assert gave_up(translate("ses", ses("Rendering Failure")))
-    for kind in ("Send", "Open", "Click", "DeliveryDelay", "Subscription"):
+    for kind in ("Send", "Open", "Click", "DeliveryDelay"):
         assert translate("ses", ses(kind)) == IGNORED
     hello = {"Type": "Notification", "MessageId": "m", "Message": "Successfully validated topic"}
     assert translate("ses", hello) == IGNORED

@@ -2,7 +2,7 @@
 
 import pytest
 
-from api.webhooks.provider import Translation
+from api.webhooks.provider import Refresh, Translation
 from tests.unit.webhooks.bodies import events, read
 
 ZERO_EVENT = "evt_000000000000000000000000"
@@ -28,7 +28,7 @@ def observed(id: str, at: str, /, **data: object) -> dict[str, object]:
         "source": "stripe",
         "type": "invoice.observed",
         "time": at.replace("Z", "+00:00"),
-        "data": {"observed_at": at, **data},
+        "data": {"observed_at": at, "precision": "second", **data},
     }
 
 
@@ -190,9 +190,36 @@ EXPECTED = {
         )
     ],
 }
+EXPECTED["invoice.deleted.status_deleted.v2020"] = [
+    observed(
+        "evt_example_1006",
+        "2023-07-17T22:56:25Z",
+        invoice_id="in_example_1006",
+        customer_id="cus_example_1006",
+        email="customer@example.com",
+        currency="USD",
+        status="void",
+        total=1000,
+        amount_remaining=0,
+        due_on="2023-08-16",
+    )
+]
+EXPECTED["customer.updated.email_removed.v2020"] = [
+    fact(
+        "evt_example_1008",
+        "customer.observed",
+        "2022-03-26T18:41:50Z",
+        customer_id="cus_example_1008",
+        emails=[],
+    )
+]
+HINTS = {
+    "payment_intent.processing.clover.constructed": ("payment_intent", "pi_example_1007"),
+    "v1.invoice.payment_failed.thin.constructed": ("invoice", "in_example_1001"),
+}
 NOTHING = {"charge.refunded.v2020": Translation(ignored="names_no_invoice")}
 """The sample charge belongs to no invoice."""
-COVERED = {f"stripe/{name}.json" for name in (*EXPECTED, *NOTHING)}
+COVERED = {f"stripe/{name}.json" for name in (*EXPECTED, *NOTHING, *HINTS)}
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -202,16 +229,21 @@ def test_a_sample_becomes_exactly_these_facts(name: str) -> None:
     assert translation == Translation(facts=translation.facts)
 
 
+@pytest.mark.parametrize("name", HINTS)
+def test_a_sample_that_names_its_object_is_fetched(name: str) -> None:
+    hint = Refresh("stripe", *HINTS[name])
+    assert read(f"stripe/{name}.json") == Translation(refresh=(hint,))
+
+
 @pytest.mark.parametrize("name", NOTHING)
 def test_a_sample_that_says_nothing_is_ignored(name: str) -> None:
     assert read(f"stripe/{name}.json") == NOTHING[name]
 
 
-@pytest.mark.parametrize("name", [*EXPECTED, *NOTHING])
+@pytest.mark.parametrize("name", [*EXPECTED, *NOTHING, *HINTS])
 def test_test_mode_is_ignored_in_live_mode(name: str) -> None:
     ignored = read(f"stripe/{name}.json", mode="live").ignored
+    real = ("constructed", "basil", "opened", "status_deleted", "email_removed")
     assert ignored == (
-        "other_mode"
-        if "constructed" in name or "basil" in name or "opened" in name
-        else "dashboard_test_event"
+        "other_mode" if any(word in name for word in real) else "dashboard_test_event"
     )

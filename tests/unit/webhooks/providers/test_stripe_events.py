@@ -97,11 +97,19 @@ def test_a_payment_intent_of_an_invoice_is_a_payment(kind: str) -> None:
             "invoice_id": "in_1",
             "payment_id": "pi_1",
             "amount": 300,
-            "state": "pending" if kind.endswith("processing") else "failed",
+            "state": PAYMENT_STATES[kind],
         },
     )
     alone = translate(event(kind, what | {"invoice": None}))
     assert alone == Translation(ignored="names_no_invoice")
+
+
+def test_a_payment_intent_on_its_way_for_a_customer_is_looked_up() -> None:
+    what = {"id": "pi_1", "amount": 300, "currency": "usd", "customer": "cus_1"}
+    on_its_way = translate(event("payment_intent.processing", what))
+    assert on_its_way == Translation(refresh=(Refresh("stripe", "payment_intent", "pi_1"),))
+    over = translate(event("payment_intent.canceled", what))
+    assert over == Translation(ignored="names_no_invoice")
 
 
 def test_only_what_was_credited_before_payment_lowers_what_is_owed() -> None:
@@ -205,8 +213,13 @@ def test_a_customers_address_is_observed() -> None:
             "customer.observed",
             {"customer_id": "cus_1", "emails": ["pat@example.com"]},
         )
-    nobody = translate(event("customer.updated", {"id": "cus_1", "email": None}))
-    assert nobody == Translation(ignored="customer_without_address")
+    for gone in ({"email": None}, {"email": ""}, {}):
+        assert only(translate(event("customer.updated", {"id": "cus_1", **gone}))) == (
+            "customer.observed",
+            {"customer_id": "cus_1", "emails": []},
+        )
+        nobody = translate(event("customer.created", {"id": "cus_1", **gone}))
+        assert nobody == Translation(ignored="customer_without_address")
     odd = translate(event("customer.updated", {"id": "cus_1", "email": "pat at example.com"}))
     assert [rejected.kind for rejected in odd.rejected] == ["unusable_address"]
 

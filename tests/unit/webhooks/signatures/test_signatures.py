@@ -1,9 +1,12 @@
 """Signatures: right ones pass, and whatever is wrong with one is BadSignature and nothing else."""
 
 import base64
+import hashlib
+import hmac
+import json
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -259,3 +262,23 @@ def test_once_a_key_is_configured_recurlys_json_must_be_signed() -> None:
     unsigned.verify()
     assert refused(unsigned, "hook:p:ss", "a signing key")
     VECTORS["recurly"].verify("hook:p:ss", VECTORS["recurly"].secret)
+
+
+@pytest.mark.parametrize("key", ["the subaccount's", "the primary account's"])
+def test_mailgun_signs_for_the_subaccount_and_for_its_parent(key: str) -> None:
+    now = datetime(2026, 12, 1, tzinfo=UTC)
+    timestamp, token = str(int(now.timestamp())), "t" * 50
+    keys = {"signature": "the subaccount's", "parent-signature": "the primary account's"}
+    made = {
+        name: hmac.new(text.encode(), (timestamp + token).encode(), hashlib.sha256).hexdigest()
+        for name, text in keys.items()
+    }
+    signature = {"timestamp": timestamp, "token": token, **made}
+    body = json.dumps({"signature": signature, "event-data": {}}).encode()
+    delivery = Signed("mailgun", {}, body, key, now)
+    delivery.verify()
+    assert refused(replace(delivery, secret="another key"))
+    for odd in (None, "", 5, [], "0" * 64):
+        own = json.dumps({"signature": signature | {"parent-signature": odd}}).encode()
+        replace(delivery, body=own, secret="the subaccount's").verify()
+        assert refused(replace(delivery, body=own, secret="the primary account's"))

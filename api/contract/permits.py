@@ -46,13 +46,17 @@ class OverrideRequest(Body):
 
 
 class Asked(Body):
-    """The fields of every request for a permit."""
+    """The fields of every request for a permit.
+
+    `cc`: further recipients of the mail. If one of them may not get it, the request is denied.
+    """
 
     NOT_COMPARED: ClassVar[set[str]] = {"metadata", "facts", "message", "expected", "job"}
 
     redeem: Flag = False
     override: OverrideRequest | None = None
     job: JobLease | None = None
+    cc: Annotated[list[Email], Field(max_length=20)] | None = None
     metadata: Metadata | None = None
 
     def riding_snapshots(self) -> Mapping[str, InvoiceSnapshot]:
@@ -281,6 +285,12 @@ class Statement(Body):
     as_of: Instant
 
 
+class CopyOf(Body):
+    """A further recipient of the mail: the customer whose address it is."""
+
+    customer_id: str
+
+
 class Permit(Body):
     """A permit: only this allows a mail."""
 
@@ -291,6 +301,7 @@ class Permit(Body):
     to: str | None = None
     items: Annotated[list[PermitItem], Field(default_factory=list)]
     withheld: Annotated[list[WithheldItem], Field(default_factory=list)]
+    copies: list[CopyOf] | None = None
     granted_at: Instant
     send_by: Instant
     redeemed_at: Instant | None = None

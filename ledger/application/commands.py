@@ -49,6 +49,7 @@ class RequestPermit:
     override: Override | None = None
     job: JobToken | None = None
     facts: tuple[Fact, ...] = ()
+    cc: tuple[Address, ...] = ()
 
     @property
     def kind(self) -> str:

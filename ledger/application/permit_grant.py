@@ -1,8 +1,10 @@
 """The grant: the permit, the events that record it, and the body of the 201."""
 
+from dataclasses import replace
 from typing import Any
 
 from ledger.application.commands import RequestPermit
+from ledger.application.copies import count_copies, take_copies
 from ledger.application.effects import NameClaim, Outcome
 from ledger.application.kinds.kind import Ask, Granted, Judged
 from ledger.application.sent_proofs import note_also_sent
@@ -31,6 +33,8 @@ def grant(
             for slot in ask.slots
         )
     permit = _permit(world, command, ask)
+    if command.cc:
+        permit = replace(permit, copies=take_copies(world, outcome, permit, command.cc))
     outcome.status, outcome.granted = 201, permit
     outcome.permits.append(permit)
     outcome.address = permit.address
@@ -47,6 +51,8 @@ def grant(
     note_also_sent(world, outcome, (holder.permit_id for holder in holders), permit.permit_id)
     command.subject.record(world, outcome, Granted(permit, ask, passed, repeated))
     outcome.change("customer", permit.customer_id, Customer.MailPermitted, permit=permit)
+    if permit.may_be_out:
+        count_copies(world, outcome, permit)
     return outcome
 
 
@@ -98,6 +104,8 @@ def _body(
         "message_id": world.identity.message_id(permit.permit_id),
         "windows": _windows(world, ask, permit),
     }
+    if permit.copies:
+        body["copies"] = copies_body(permit)
     if permit.thread_id is not None:
         body["thread_id"] = permit.thread_id
     body.update(ask.extras)
@@ -114,6 +122,11 @@ def item_body(item: Item) -> dict[str, Any]:
         "amount_remaining": item.amount_remaining,
         "currency": item.currency,
     }
+
+
+def copies_body(permit: Permit) -> list[dict[str, str]]:
+    """Who gets a copy as the contract shows it: the customers, without their addresses."""
+    return [{"customer_id": copy.customer_id} for copy in permit.copies]
 
 
 def _windows(world: World, ask: Ask, permit: Permit) -> dict[str, dict[str, int]]:

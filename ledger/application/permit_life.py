@@ -5,6 +5,7 @@ from typing import Any
 
 from ledger.application.caller import Caller
 from ledger.application.commands import Lapse, Redeem, ReportOutcome
+from ledger.application.copies import copies_overtaken, count_copies
 from ledger.application.effects import NameClaim, Outcome, denied, ids_of
 from ledger.application.facts.delivered_mail import (
     Word,
@@ -12,7 +13,7 @@ from ledger.application.facts.delivered_mail import (
     sent_after_end,
     take_early_deliveries,
 )
-from ledger.application.permit_grant import item_body
+from ledger.application.permit_grant import copies_body, item_body
 from ledger.application.permit_settlement import settle
 from ledger.application.sent_correction import correct_sent
 from ledger.application.statement import covered_currencies
@@ -72,6 +73,8 @@ def redeem(world: World, command: Redeem) -> Outcome:
         permit_id=permit.permit_id,
         attempt=command.attempt,
     )
+    if not permit.may_be_out:
+        count_copies(world, outcome, redeemed)
     if permit.thread_id is not None:
         for slot in permit.slots:
             outcome.change(
@@ -140,7 +143,7 @@ def lapse(world: World, command: Lapse) -> Outcome:
 
 def permit_body(permit: Permit) -> dict[str, Any]:
     """What a permit is now; `to` is added as it leaves."""
-    return {
+    body: dict[str, Any] = {
         "permit_id": permit.permit_id,
         "state": str(permit.state),
         "kind": permit.kind,
@@ -153,6 +156,9 @@ def permit_body(permit: Permit) -> dict[str, Any]:
         "bounced": permit.bounced,
         "provider_message_id": permit.provider_message_id,
     }
+    if permit.copies:
+        body["copies"] = copies_body(permit)
+    return body
 
 
 def _hand_over(world: World, permit: Permit) -> dict[str, Any]:
@@ -195,7 +201,7 @@ def overtaken(world: World, permit: Permit) -> str | None:
         return held.overtaken
     if customer is not None and customer.holds.binding(world.now, permit.kind) is not None:
         return "the customer was put on hold"
-    why = _address_overtaken(world, permit, customer)
+    why = _address_overtaken(world, permit, customer) or copies_overtaken(world, permit)
     if why is not None:
         return why
     thread = world.thread(permit.thread_id) if permit.thread_id and permit.slots else None

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 
+from ledger.application.copies import settle_copies
 from ledger.application.effects import Alert, NameClaim, Outcome
 from ledger.application.sent_proofs import note_also_sent
 from ledger.application.world import World
@@ -33,6 +34,7 @@ def settle(
         settled = replace(settled, rejections=permit.rejections + 1)
     outcome.permits.append(settled)
     _customer_side(world, outcome, settled, reason)
+    settle_copies(world, outcome, permit, settled)
     for item in permit.items:
         _invoice_side(world, outcome, settled, item)
     for slot in permit.slots:

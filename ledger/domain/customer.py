@@ -289,7 +289,7 @@ class Customer(Aggregate):
 
         `ids` are their own and those that were merged into them, `others` those of the customer
         that they leave. `permits` were theirs before the merge. The rest is of the two as one:
-        holds, the breaker, held addresses, subscriptions and apologies stay with both.
+        holds, the breaker, held addresses and apologies stay with both.
         """
 
         TOPIC: ClassVar[str] = "ledger:Customer.Unmerged"
@@ -312,7 +312,7 @@ class Customer(Aggregate):
     class LetGo(Event):
         """A customer who had been merged into this one is their own again.
 
-        `ids` go with them, and so do their `permits`; `addresses` are those that stay.
+        `ids` go with them, and so do their `permits` and `subscriptions`; `addresses` stay.
         """
 
         TOPIC: ClassVar[str] = "ledger:Customer.LetGo"
@@ -320,6 +320,7 @@ class Customer(Aggregate):
         ids: tuple[str, ...]
         permits: tuple[str, ...]
         addresses: tuple[str, ...]
+        subscriptions: tuple[str, ...] = ()
 
         def apply(self, aggregate: "Customer") -> None:
             let_go(aggregate, self)

@@ -63,6 +63,8 @@ def let_go(customer: Customer, event: Customer.LetGo) -> None:
     """Give up what is another's; for the event only."""
     for permit_id in event.permits:
         customer.permits.pop(permit_id, None)
+    for subscription_id in event.subscriptions:
+        customer.subscriptions.known.pop(subscription_id, None)
     customer.addresses = event.addresses
     customer.absorbed -= set(event.ids)
     customer.credit.drop(event.ids)

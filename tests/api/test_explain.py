@@ -26,6 +26,7 @@ ORDER = [
     "address_hold",
     "breaker",
     "cap",
+    "copies",
 ]
 
 

@@ -260,6 +260,7 @@ def ask(
     override: str | None = None,
     token: int | None = None,
     facts: tuple[FactData, ...] = (),
+    cc: tuple[str, ...] = (),
 ) -> RequestPermit:
     """A request for a permit; `key` is its Idempotency-Key, `override` names a human's action."""
     command = RequestPermit(
@@ -271,6 +272,7 @@ def ask(
         override=Override(override, "ann", "asked for it again") if override else None,
         job=JobToken("dunning", token) if token is not None else None,
         facts=tuple(Fact(data, "riding") for data in facts),
+        cc=tuple(map(address, cc)),
     )
     return replace(command, idempotency=_idempotency(command, key)) if key else command
 

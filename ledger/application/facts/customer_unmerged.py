@@ -13,6 +13,7 @@ from ledger.application.world import LONGEST_MERGE_CHAIN, World
 from ledger.domain.customer import REMEMBERED, Customer
 from ledger.domain.identity import Address, aggregate_id, customer_known_by
 from ledger.domain.permit import Permit, State
+from ledger.domain.subscription import Subscription
 
 _UNMERGED = "unmerged"
 _COUNTS_TOO = aggregate_id("unmerged", "mail")
@@ -93,8 +94,8 @@ def _merged_through(world: World, gone: Customer) -> Iterable[Customer]:
 def _part(world: World, outcome: Outcome, gone: Customer, chain: list[Customer]) -> None:
     """The events of the parting: `gone` gets back what is theirs, the others let go of it.
 
-    Both keep the holds, held addresses, subscriptions, apologies and the open breaker of the
-    customer that they were. A mail that was sent to that one counts for both.
+    Both keep the holds, held addresses, apologies and the open breaker of the customer that they
+    were. A mail that was sent to that one counts for both.
     """
     one = chain[-1]
     ids = (gone.customer_id, *sorted(gone.absorbed & one.absorbed))
@@ -117,7 +118,7 @@ def _part(world: World, outcome: Outcome, gone: Customer, chain: list[Customer])
         indefinite=indefinite,
         formerly=formerly | dict.fromkeys(others, world.now),
         credits=one.credit.of(ids),
-        subscriptions=tuple(one.subscriptions.known.values()),
+        subscriptions=_subscriptions_of(gone, one),
     )
     mine = {permit.permit_id for permit in own}
     for permit in one.permits.values():
@@ -133,8 +134,21 @@ def _part(world: World, outcome: Outcome, gone: Customer, chain: list[Customer])
             customer_id=gone.customer_id,
             ids=ids,
             permits=tuple(gone.permits),
+            subscriptions=tuple(gone.subscriptions.known),
             addresses=tuple(a for a in customer.addresses if a not in addresses),
         )
+
+
+def _subscriptions_of(gone: Customer, one: Customer) -> tuple[Subscription, ...]:
+    """Their own with the latest word on each, and those of whose end was told while they were one.
+
+    Nobody can say whose the latter are: an end binds both, for it stops mails.
+    """
+    own, known = gone.subscriptions.known, one.subscriptions.known
+    since = gone.merged_at
+    ended = (s for s in known.values() if s.subscription_id not in own and s.ended)
+    later = [s for s in ended if since is not None and s.at >= since]
+    return (*(known.get(name, word) for name, word in own.items()), *later)
 
 
 def _went_to_both(permit: Permit, since: datetime | None, now: datetime) -> bool:

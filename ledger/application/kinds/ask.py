@@ -1,5 +1,8 @@
 """Begins what a request comes down to: the case that the guards judge, whatever the kind."""
 
+from dataclasses import replace
+
+from ledger.application.copies import copy_cases
 from ledger.application.kinds.kind import Ask, PermitSubject, Request
 from ledger.application.world import World
 from ledger.domain.customer import Customer
@@ -46,6 +49,8 @@ def begin_ask(
         claim=subject.claim,
         synthetic=synthetic,
     )
+    if request.cc:
+        case = replace(case, copies=copy_cases(world, case, request.cc))
     return Ask([], case, customer_id, address_named=named)
 
 

@@ -207,3 +207,95 @@ def test_unmerge_customer_credit(service: Service, name: str) -> None:
     event = {"id": f"{name}-w", "source": "tests", "type": "customer.credit", "data": wrong}
     (result,) = service.post("/v1/facts", {"facts": [event]}).ok()["results"]
     assert result["result"] == "rejected"
+
+
+def test_unmerge_further_recipients(service: Service, name: str) -> None:
+    """Who gets a copy has it counted, may forbid it, and bounces for themselves alone."""
+    one, boss = f"{name}-a", f"{name}-boss"
+    desk, top = f"desk@{name}.example", f"boss@{name}.example"
+    service.fact("customer.observed", {"customer_id": one, "emails": [desk]})
+    service.fact("customer.observed", {"customer_id": boss, "emails": [top]})
+    _overdue(service, name, one, days=4)
+    sender = service.client("send")
+    key = f"key-{name}"
+    granted = sender.remind(name, cc=[top.upper(), desk, top], idem=key).ok(201)
+    assert granted["copies"] == [{"customer_id": boss}]
+    assert (granted["to"], granted["customer_id"]) == (desk, one)
+    assert sender.remind(name, cc=[top.upper(), desk, top], idem=key).ok()["copies"]
+    sender.remind(name, cc=[], idem=key).no(422, "key_conflict")
+    assert _used(service, boss) == 0
+    sender.redeem(granted["permit_id"]).ok()
+    assert (_used(service, one), _used(service, boss)) == (1, 1)
+    told = {"provider": "resend", "provider_message_id": name}
+    sender.report(granted["permit_id"], "sent", **told).ok()
+    assert service.get(f"/v1/permits/{granted['permit_id']}").ok()["copies"] == granted["copies"]
+
+    _note(service, boss, "1").ok(201)
+    full = _note(service, f"{name}-b", "1", cc=[top]).no(429, "cap_reached")
+    assert boss in full["detail"]
+    assert full["available_at"] is not None
+    assert service.breaker(boss) == "closed"
+    _note(service, f"{name}-b", "1").ok(201)
+    denied = service.get(f"/v1/decisions/{full['decision_id']}").ok()
+    assert denied["explanation"]["reproduced"]
+    by = [g["guard"] for g in denied["explanation"]["guards"] if g["verdict"] == "denied"]
+    assert by == ["copies"]
+    assert top not in str(denied)
+    granted_again = service.get(f"/v1/decisions/{granted['decision_id']}").ok()
+    assert granted_again["explanation"]["reproduced"]
+
+    service.fact("delivery", told | {"event": "bounced", "recipient": top})
+    assert not service.get(f"/v1/permits/{granted['permit_id']}").ok()["bounced"]
+    assert service.stages(name)["day-3"] == "sent"
+    _later(service, 2 * _DAY)
+    _note(service, one, "2", cc=[top]).no(409, "address_on_hold")
+    _note(service, boss, "2").no(409, "address_on_hold")
+    _note(service, one, "2").ok(201)
+
+    stranger = f"kim@{name}.example"
+    told_of = _note(service, one, "3", cc=[stranger]).ok(201)["copies"][0]["customer_id"]
+    service.fact("customer.observed", {"customer_id": f"{name}-kim", "emails": [stranger]})
+    assert service.get(f"/v1/customers/{told_of}").ok()["customer_id"] == f"{name}-kim"
+    assert _used(service, f"{name}-kim") == 1
+    for wrong in (["nobody"], [f"{n}@{name}.example" for n in range(21)], "pat@x.example"):
+        _note(service, one, "4", cc=wrong).no(422, "invalid_request")
+
+
+def test_unmerge_a_copy_of_a_mail_that_was_refused(service: Service, name: str) -> None:
+    """A mail that never went out had no copies; a human's correction frees their places too."""
+    boss, top = f"{name}-boss", f"boss@{name}.example"
+    service.fact("customer.observed", {"customer_id": boss, "emails": [top]})
+    permit = _note(service, name, "1", cc=[top]).ok(201)["permit_id"]
+    service.redeem(permit).ok()
+    service.report(permit, "sent").ok()
+    assert _used(service, boss) == 1
+    service.report(permit, "rejected", correction=_SAID).ok()
+    assert (_used(service, name), _used(service, boss)) == (0, 0)
+    _later(service, _MINUTE)
+    again = _note(service, name, "1", cc=[top]).ok(201)["permit_id"]
+    service.fact("customer.hold", {"customer_id": boss, "reason": "left the company"})
+    service.redeem(again).no(409, "revoked")
+
+
+def test_subscription_ended(service: Service, name: str) -> None:
+    """Mails that a living subscription is the reason for stop; what is owed is still dunned."""
+    _overdue(service, name, name, days=4)
+    failed = {"invoice_id": name, "event_id": f"{name}-1", "subscription_id": f"{name}-sub"}
+    service.fact("invoice.payment_failed", failed)
+    waiting = service.ask("payment_failed", invoice_id=name, event_id=f"{name}-1").ok(201)
+    ended = {"subscription_id": f"{name}-sub", "customer_id": name, "invoice_ids": [name]}
+    service.fact("subscription.ended", ended)
+    service.redeem(waiting["permit_id"]).no(409, "revoked")
+    asked = {"invoice_id": name, "event_id": f"{name}-1"}
+    service.ask("payment_failed", **asked).no(409, "subscription_ended")
+    upcoming = {"customer_id": name, "event_type": "invoice.upcoming", "event_id": name}
+    service.ask("notification", **upcoming).no(409, "subscription_ended")
+    service.remind(name).ok(201)
+    _later(service, _DAY)
+    service.fact("subscription.resumed", ended)
+    service.ask("payment_failed", **asked).ok(201)
+
+
+def _used(service: Service, customer_id: str) -> int:
+    used: int = service.get(f"/v1/customers/{customer_id}").ok()["windows"]["outreach_24h"]["used"]
+    return used

@@ -1,6 +1,7 @@
 """Random merges and partings: whatever the order, nobody gets a mail that they had as whoever.
 
-The model knows for each id which mails its customer has had, under that id or as one with others.
+The model knows for each id which mails its customer has had, under that id or as one with others,
+and of which mails they got a copy.
 """
 
 import os
@@ -13,13 +14,23 @@ from hypothesis import strategies as st
 
 from ledger.application.views import customer_view
 from ledger.domain.policy import Policy
-from tests.support.build import AGENT, merged, minutes, notification, report, unmerged
+from tests.support.build import (
+    AGENT,
+    customer,
+    digest,
+    merged,
+    minutes,
+    notification,
+    report,
+    unmerged,
+)
 from tests.support.given import START, Scenario
 
 Step: TypeAlias = tuple[str, str, str, str]
 """What happens, to which customer, with which other customer or event, and with which outcome."""
 NAMES = ("cus_1", "cus_2", "cus_3", "cus_4")
-EVENTS = ("e1", "e2", "e3")
+EVENTS = ("e1", "e2", "2026-12-04")
+"""Two that are notified of, and the day of a digest."""
 POLICY = Policy(outreach_per_day=1000, rejections_before_hold=1000)
 EXAMPLES = 3_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 250
 
@@ -31,6 +42,12 @@ steps = st.lists(
             names,
             st.sampled_from(EVENTS),
             st.sampled_from(("sent", "sent", "rejected", "unknown", "")),
+        ),
+        st.tuples(
+            st.sampled_from([f"copy to {name}" for name in NAMES]),
+            names,
+            st.sampled_from(EVENTS),
+            st.sampled_from(("sent", "rejected", "")),
         ),
         st.tuples(st.just("merge"), names, names, st.just("")),
         st.tuples(st.just("part"), names, names, st.just("")),
@@ -76,9 +93,13 @@ class Model:
         known = set[str]().union(*(self.known[other] for other in self.group(name)))
         return any(self.mails[m].event == about and not self.mails[m].free for m in known)
 
-    def granted(self, name: str, about: str, permit_id: str, at: datetime) -> None:
-        """All who are this customer now have had the mail."""
+    def granted(
+        self, name: str, about: str, permit_id: str, at: datetime, copy_to: str | None
+    ) -> None:
+        """All who are this customer now have had the mail; who gets a copy counts it as well."""
         self.mails[permit_id] = Mail(about, at)
+        for other in self.group(copy_to) if copy_to is not None else ():
+            self.got[other].add(permit_id)
         for other in self.group(name):
             self.known[other].add(permit_id)
             self.got[other].add(permit_id)
@@ -107,6 +128,7 @@ class Model:
 @given(steps)
 def test_nobody_gets_a_mail_again_that_they_had_as_whoever(history: list[Step]) -> None:
     scenario, model = Scenario(POLICY, START), Model()
+    scenario.when(*(customer(name, _address_of(name)) for name in NAMES))
     for step in history:
         scenario.when(minutes(1))
         _take(scenario, model, step)
@@ -125,21 +147,30 @@ def _take(scenario: Scenario, model: Model, step: Step) -> None:
         scenario.when(unmerged(name, other))
         assert scenario.answer.result == model.part(name, other)
     else:
-        _note(scenario, model, name, other, outcome)
+        copy_to = what.removeprefix("copy to ") if what != "note" else None
+        _note(scenario, model, name, other, outcome, copy_to)
 
 
-def _note(scenario: Scenario, model: Model, name: str, about: str, outcome: str) -> None:
+def _note(
+    scenario: Scenario, model: Model, name: str, about: str, outcome: str, copy_to: str | None
+) -> None:
     had = model.has_had(name, about)
-    scenario.when(notification(about, customer=name, by=AGENT))
+    ask = notification if about.startswith("e") else digest
+    cc = (_address_of(copy_to),) if copy_to is not None else ()
+    scenario.when(ask(about, customer=name, by=AGENT, cc=cc))
     assert (scenario.answer.status != 201) == had, scenario.answer.body
     if had:
         event(str(scenario.body["code"]))
         return
     permit_id = scenario.granted[-1]
-    model.granted(name, about, permit_id, scenario.store.now)
+    model.granted(name, about, permit_id, scenario.store.now, copy_to)
     if outcome:
         scenario.when(report(outcome, by=AGENT))
     model.mails[permit_id].free = outcome == "rejected"
+
+
+def _address_of(name: str) -> str:
+    return f"{name}@x.example"
 
 
 def _windows_hold(scenario: Scenario, model: Model) -> None:

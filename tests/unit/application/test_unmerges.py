@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from ledger.application.commands import CallPause, DeclareIncident
+from ledger.application.facts.subscription_ended import SubscriptionTold
 from ledger.domain.permit import State
 from tests.support.build import (
     AGENT,
@@ -268,3 +269,30 @@ def test_whoever_is_known_by_an_address_has_it_again() -> None:
     assert scenario.aggregate("customer", B).addresses == ()
     scenario.when(notification("2", customer=None, to="pat@x.example")).granted_now()
     assert scenario.body["customer_id"] == known
+
+
+def told(subscription: str, to: str, ended: bool, when: str) -> Any:
+    return fact(SubscriptionTold(subscription, to, ended), when)
+
+
+def test_each_has_their_own_subscriptions_again_with_the_latest_word() -> None:
+    alive = (told("sub_a", A, False, "2025-12-01"), told("sub_b", B, True, "2025-12-02"))
+    known = (told("sub_a", A, True, "2025-11-01"), *alive)
+    scenario = given(*known, merged(A, B), told("sub_a", A, True, "2026-01-01"), unmerged(A, B))
+    one = scenario.aggregate("customer", A).subscriptions
+    other = scenario.aggregate("customer", B).subscriptions
+    assert {name: word.ended for name, word in one.known.items()} == {"sub_a": True}
+    assert {name: word.ended for name, word in other.known.items()} == {"sub_b": True}
+
+
+def test_an_end_that_was_told_while_they_were_one_binds_both() -> None:
+    scenario = given(merged(A, B), hours(1))
+    scenario.when(
+        told("sub_1", B, True, "2026-01-01T00:30:00Z"),
+        told("sub_2", B, False, "2026-01-01T00:30:00Z"),
+        unmerged(A, B),
+    )
+    one = scenario.aggregate("customer", A).subscriptions
+    other = scenario.aggregate("customer", B).subscriptions
+    assert set(one.known) == {"sub_1"}
+    assert "sub_1" in other.known

@@ -1,11 +1,12 @@
 """The customer: permits and rolling windows, breaker, holds, addresses and merges (D2, D8, D9)."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from eventsourcing.domain import Aggregate
 
+from ledger.domain.breaker import Breaker
 from ledger.domain.credits import CreditBook
 from ledger.domain.hold import Hold, HoldBook
 from ledger.domain.merged_selves import absorb, leave, let_go
@@ -14,21 +15,6 @@ from ledger.domain.subscription import Subscription, SubscriptionBook
 
 REMEMBERED = timedelta(hours=24)
 """How long a settled permit is kept in memory: as long as it can count in a window."""
-
-
-@dataclass(frozen=True, slots=True)
-class Breaker:
-    """The latch that opens when a cap would be passed; `scope` is `outreach` or `all`."""
-
-    scope: str
-    opened_at: datetime
-    cause: str
-
-    def blocks(self, lane: Lane) -> bool:
-        """Does it hold this lane back? Transactional and replies pass a breaker for outreach."""
-        if lane is Lane.APOLOGY:
-            return False
-        return self.scope == "all" or lane is Lane.OUTREACH
 
 
 class Customer(Aggregate):
@@ -267,6 +253,7 @@ class Customer(Aggregate):
         """Another customer was merged into this one: its windows, holds and breaker carry over."""
 
         TOPIC: ClassVar[str] = "ledger:Customer.Absorbed"
+        class_version: ClassVar[int] = 2
         customer_id: str
         permits: tuple[Permit, ...]
         holds: tuple[Hold, ...]
@@ -280,6 +267,12 @@ class Customer(Aggregate):
         formerly: dict[str, datetime] = field(default_factory=dict)
         credits: dict[str, dict[str, int]] = field(default_factory=dict)
         subscriptions: tuple[Subscription, ...] = ()
+
+        @staticmethod
+        def upcast_v1_v2(state: dict[str, Any]) -> None:
+            """Before partings and credit nobody had been parted, and nobody had credit."""
+            state.setdefault("formerly", {})
+            state.setdefault("credits", {})
 
         def apply(self, aggregate: "Customer") -> None:
             absorb(aggregate, self)

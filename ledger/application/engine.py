@@ -172,7 +172,7 @@ class Engine:
         while True:
             if not self._waiting:
                 if self._begun_early:
-                    await self._begin_in_vain()
+                    await self._end_early_begin()
                     continue
                 if self._closing:
                     return
@@ -203,7 +203,7 @@ class Engine:
         for _ in range(3):
             await asyncio.sleep(0)
 
-    async def _begin_in_vain(self) -> None:
+    async def _end_early_begin(self) -> None:
         """What was expected did not come: it was refused before it reached the engine."""
         self._begun_early = False
         try:
@@ -238,7 +238,7 @@ class Engine:
         """
         if isinstance(error, NotBegun | CommitUncertain):
             self.counters.unavailable += len(tickets)
-            return [answers.unavailable(f"the store does not answer: {error}")] * len(tickets)
+            return [answers.store_failed(error)] * len(tickets)
         if not isinstance(error, StoreUnavailable):
             _log.warning("a batch of %d is decided one by one: %r", len(tickets), error)
         self.counters.reruns += 1
@@ -248,7 +248,7 @@ class Engine:
                 results.extend(await self._attempt([ticket]))
             except StoreUnavailable as failure:
                 self.counters.unavailable += 1
-                results.append(answers.unavailable(f"the store does not answer: {failure}"))
+                results.append(answers.store_failed(failure))
                 if len(tickets) > 1:
                     rest = len(tickets) - len(results)
                     results.extend([answers.unavailable("the store does not answer")] * rest)

@@ -27,6 +27,7 @@ from tests.support.build import (
     message,
     minutes,
     notification,
+    observed_send,
     redeem,
     reminder,
     report,
@@ -296,3 +297,10 @@ def test_an_end_that_was_told_while_they_were_one_binds_both() -> None:
     other = scenario.aggregate("customer", B).subscriptions
     assert set(one.known) == {"sub_1"}
     assert "sub_1" in other.known
+
+
+def test_a_mail_past_the_ledger_that_was_told_while_they_were_one_counts_for_both() -> None:
+    """Its time is when it was sent, also where that was before the merge: it may be either's."""
+    scenario = given(hours(2), merged(A, B), observed_send("2026-01-01T01:00:00Z", B))
+    scenario.when(unmerged(A, B)).then(result="applied")
+    assert (counted(scenario, A), counted(scenario, B)) == (1, 1)

@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 from ledger.application.commands import RequestPermit
-from ledger.application.copies import count_copies, take_copies
 from ledger.application.effects import NameClaim, Outcome
 from ledger.application.kinds.kind import Ask, Granted, Judged
+from ledger.application.mail_copies import count_copies, take_copies
 from ledger.application.sent_proofs import note_also_sent
 from ledger.application.world import World
 from ledger.domain import sendkey, windows

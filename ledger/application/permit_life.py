@@ -5,7 +5,6 @@ from typing import Any
 
 from ledger.application.caller import Caller
 from ledger.application.commands import Lapse, Redeem, ReportOutcome
-from ledger.application.copies import copies_overtaken, count_copies
 from ledger.application.effects import NameClaim, Outcome, denied, ids_of
 from ledger.application.facts.delivered_mail import (
     Word,
@@ -13,6 +12,7 @@ from ledger.application.facts.delivered_mail import (
     sent_after_end,
     take_early_deliveries,
 )
+from ledger.application.mail_copies import copies_overtaken, count_copies
 from ledger.application.permit_grant import copies_body, item_body
 from ledger.application.permit_settlement import settle
 from ledger.application.sent_correction import correct_sent

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from datetime import datetime
 
-from ledger.application.copies import settle_copies
 from ledger.application.effects import Alert, NameClaim, Outcome
+from ledger.application.mail_copies import settle_copies
 from ledger.application.sent_proofs import note_also_sent
 from ledger.application.world import World
 from ledger.domain.customer import Customer

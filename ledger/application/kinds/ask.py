@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from ledger.application.copies import copy_cases
 from ledger.application.kinds.kind import Ask, PermitSubject, Request
+from ledger.application.mail_copies import copy_cases
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.guards import Case

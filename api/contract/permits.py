@@ -78,6 +78,16 @@ class _AboutInvoices(Asked):
         return self.facts or {}
 
 
+class _AboutSomething(Asked):
+    """What requests for mail about something that happened may hold.
+
+    From `not_after` on it is too late; so it is `policy.too_late_hours` after `happened_at`.
+    """
+
+    happened_at: Instant | None = None
+    not_after: Instant | None = None
+
+
 class ReminderRequest(_AboutInvoices):
     """A reminder for one or more invoices of one customer."""
 
@@ -127,7 +137,7 @@ class ReplyRequest(Asked):
         return self.message
 
 
-class NotificationRequest(Asked):
+class NotificationRequest(_AboutSomething):
     """A notice about one business event.
 
     If both are given, `to` is an address of `customer_id`: mails to either count in one window.
@@ -148,7 +158,7 @@ class NotificationRequest(Asked):
         return self
 
 
-class DigestRequest(Asked):
+class DigestRequest(_AboutSomething):
     """The digest of an inbox for one day.
 
     If both are given, `to` is an address of `customer_id`: mails to either count in one window.
@@ -168,7 +178,7 @@ class DigestRequest(Asked):
         return self
 
 
-class FollowUpRequest(Asked):
+class FollowUpRequest(_AboutSomething):
     """A numbered follow-up in a thread.
 
     A new thread needs a `customer_id` or `to`; if both are given, the address is the customer's,
@@ -182,7 +192,7 @@ class FollowUpRequest(Asked):
     to: Email | None = None
 
 
-class MessageRequest(Asked):
+class MessageRequest(_AboutSomething):
     """A message with an intent; each intent is allowed once in a thread.
 
     A new thread needs a `customer_id` or `to`; if both are given, the address is the customer's,
@@ -241,6 +251,7 @@ class PermitItem(Body):
     supersedes: list[str]
     amount_remaining: int
     currency: str
+    observed_at: Instant | None = None
 
 
 class WithheldItem(Body):

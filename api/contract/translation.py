@@ -14,7 +14,7 @@ from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.customer_unmerged import CustomerUnmerged
 from ledger.application.facts.customers_merged import CustomersMerged
 from ledger.application.facts.delivery import Delivery
-from ledger.application.facts.fact import Fact, FactData
+from ledger.application.facts.fact import RIDING, Fact, FactData
 from ledger.application.facts.invoice_credit import Credited
 from ledger.application.facts.invoice_hold import InvoiceHeld
 from ledger.application.facts.invoice_observed import InvoiceObserved
@@ -125,9 +125,9 @@ class Translator:
         """The facts that a request for a permit embeds."""
         snapshots = body.riding_snapshots()
         if snapshots:
-            return tuple(Fact(self.invoice(i, s), "riding") for i, s in snapshots.items())
+            return tuple(Fact(self.invoice(i, s), RIDING) for i, s in snapshots.items())
         message = body.riding_message()
-        return (Fact(self.message(message), "riding", None, message.at),) if message else ()
+        return (Fact(self.message(message), RIDING, None, message.at),) if message else ()
 
     def customer(self, data: shapes.CustomerObservedData) -> CustomerObserved:
         """The addresses of a customer."""

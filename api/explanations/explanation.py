@@ -239,6 +239,7 @@ def _control(control: Control) -> dict[str, Any]:
     return {
         "pauses": {scope: pause.since for scope, pause in control.pauses.items()},
         "recovery_since": control.recovery_since,
+        "silent_feeds": control.silent_feeds,
     }
 
 
@@ -254,6 +255,7 @@ async def _customer(
     holds = address_holds(customer, (m for m in found if m is not None), world.now)
     view["addresses_on_hold"] = len({hold["fingerprint"] for hold in holds})
     view["address_holds"] = holds
+    view["reminded_at"] = customer.reminded_at
     return view | {"permits": [_permit(held) for held in customer.permits.values()]}
 
 

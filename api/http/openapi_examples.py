@@ -90,6 +90,8 @@ PERMITS = {
         "customer_id": "cus_1",
         "event_type": "shipped",
         "event_id": "ord_9",
+        "happened_at": "2026-12-04T09:00:00Z",
+        "not_after": "2026-12-05T09:00:00Z",
     },
     "a mail with a copy": {
         "kind": "notification",
@@ -197,7 +199,7 @@ DENIALS: dict[tuple[str, str], dict[str, list[str]]] = {
             "apology_already_sent not_paused not_past_due not_reached stage_superseded "
             "balance_below_stage payment_in_flight on_hold permit_held outcome_unknown not_owner "
             "breaker_open paused recovery_mode address_on_hold answered superseded "
-            "subscription_ended"
+            "subscription_ended too_late facts_stale reminded_recently"
         ).split(),
         "422": ["key_conflict", "invalid_request", "unknown_intent"],
         "429": ["cap_reached", "loop_guard"],

@@ -3,6 +3,7 @@
 import asyncio
 
 from api.running.parts import Parts
+from api.upkeep.feed_watch import watch_feeds
 from ledger.application.commands import Lapse
 from ledger.application.effects import Alert
 from ledger.application.ports import StoreUnavailable
@@ -26,6 +27,7 @@ async def sweep(parts: Parts) -> None:
         try:
             await let_lapse(parts)
             await watch_unknown(parts)
+            await watch_feeds(parts)
             if rounds % _HOUSEKEEPING_EVERY == 0:
                 await _clear_old(parts)
             rounds += 1

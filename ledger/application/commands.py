@@ -198,6 +198,15 @@ class EnterRecovery:
 
 
 @dataclass(frozen=True, slots=True)
+class NoteFeedSilence:
+    """A source of facts was last heard at `heard_at` (UTC), too long ago."""
+
+    source: str
+    heard_at: datetime
+    caller: Caller = SYSTEM
+
+
+@dataclass(frozen=True, slots=True)
 class TakeLease:
     """Take or renew a job's lease for `ttl_seconds`."""
 
@@ -271,6 +280,7 @@ Command: TypeAlias = (
     | AcceptClock
     | NoteGuardCheck
     | EnterRecovery
+    | NoteFeedSilence
     | TakeLease
     | GiveUpLease
     | DeclareIncident

@@ -18,6 +18,7 @@ from ledger.application.commands import (
     Erase,
     GiveUpLease,
     Lapse,
+    NoteFeedSilence,
     NoteGuardCheck,
     Redeem,
     ReleaseAddress,
@@ -28,6 +29,7 @@ from ledger.application.commands import (
 )
 from ledger.application.effects import Outcome, denied, ids_of
 from ledger.application.facts.intake import apply_fact, lapsed_by_fact
+from ledger.application.feeds import note_silence
 from ledger.application.permit_decision import request_permit
 from ledger.application.world import World
 from ledger.domain.customer import Customer
@@ -47,6 +49,7 @@ _DECIDE: dict[type, Callable[[World, Any], Outcome]] = {
     AcceptClock: operator_commands.accept_clock,
     NoteGuardCheck: operator_commands.note_guard_check,
     EnterRecovery: operator_commands.enter_recovery,
+    NoteFeedSilence: note_silence,
     TakeLease: operator_commands.take_lease,
     GiveUpLease: operator_commands.give_up_lease,
     DeclareIncident: operator_commands.declare_incident,

@@ -1,6 +1,7 @@
 """The grant: the permit, the events that record it, and the body of the 201."""
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from ledger.application.commands import RequestPermit
@@ -67,7 +68,7 @@ def _permit(world: World, command: RequestPermit, ask: Ask) -> Permit:
         sender=command.caller.name,
         redeem_required=command.caller.redeem_required or ask.case.claim,
         granted_at=world.now,
-        send_by=world.now + world.policy.permit_life,
+        send_by=_send_by(world, ask),
         items=ask.items,
         thread_id=ask.thread_id,
         invoice_id=None if ask.items else ask.invoice_id,
@@ -82,6 +83,12 @@ def _permit(world: World, command: RequestPermit, ask: Ask) -> Permit:
         idempotency=command.idempotency.scope.hex() if command.idempotency else None,
     )
     return permit.redeemed(world.now, None) if command.redeem else permit
+
+
+def _send_by(world: World, ask: Ask) -> datetime:
+    """When it lapses: after its life, or where the mail would be too late before that."""
+    ends = world.now + world.policy.permit_life
+    return ends if ask.case.not_after is None else min(ends, ask.case.not_after)
 
 
 def _body(
@@ -121,6 +128,7 @@ def item_body(item: Item) -> dict[str, Any]:
         "supersedes": item.supersedes,
         "amount_remaining": item.amount_remaining,
         "currency": item.currency,
+        "observed_at": item.observed_at,
     }
 
 

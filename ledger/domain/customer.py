@@ -9,7 +9,9 @@ from eventsourcing.domain import Aggregate
 from ledger.domain.breaker import Breaker
 from ledger.domain.credits import CreditBook
 from ledger.domain.hold import Hold, HoldBook
+from ledger.domain.kept_reminders import keep_reminder, latest_reminder
 from ledger.domain.merged_selves import absorb, leave, let_go
+from ledger.domain.news import dated
 from ledger.domain.permit import FREED, Lane, Permit, State
 from ledger.domain.subscription import Subscription, SubscriptionBook
 
@@ -35,6 +37,7 @@ class Customer(Aggregate):
         "apologies": dict[str, datetime],
         "formerly": dict[str, datetime],
         "credit": CreditBook,
+        "reminders": dict[str, Permit],
         "subscriptions": SubscriptionBook,
     }
     """What a snapshot of it holds."""
@@ -60,7 +63,7 @@ class Customer(Aggregate):
         def apply(self, aggregate: "Customer") -> None:
             aggregate.lose_addresses(set(aggregate.addresses) - set(self.fingerprints))
             aggregate.addresses = self.fingerprints
-            aggregate.addresses_observed_at = self.observed_at
+            aggregate.addresses_observed_at = dated(self.observed_at, self.timestamp)
 
     class MailPermitted(Event):
         """A permit for one mail was granted: it takes its place in the windows."""
@@ -107,11 +110,14 @@ class Customer(Aggregate):
         def apply(self, aggregate: "Customer") -> None:
             if self.state in FREED:
                 aggregate.apologies.pop(self.permit_id, None)
-            held = aggregate.permits.get(self.permit_id)
-            if held is None:
-                return
             ids = (self.provider_message_id, self.message_id)
-            aggregate.remember(held.settled(self.state, self.timestamp, *ids), self.timestamp)
+            held = aggregate.permits.get(self.permit_id)
+            if held is not None:
+                aggregate.remember(held.settled(self.state, self.timestamp, *ids), self.timestamp)
+                return
+            held = aggregate.reminders.get(self.permit_id)
+            if held is not None:
+                keep_reminder(aggregate.reminders, held.settled(self.state, self.timestamp, *ids))
 
     class OutcomeCorrected(Event):
         """A named human said that a mail reported as sent never went out; its end follows."""
@@ -266,6 +272,7 @@ class Customer(Aggregate):
         absorbed: tuple[str, ...] = ()
         formerly: dict[str, datetime] = field(default_factory=dict)
         credits: dict[str, dict[str, int]] = field(default_factory=dict)
+        reminders: tuple[Permit, ...] = ()
         subscriptions: tuple[Subscription, ...] = ()
 
         @staticmethod
@@ -282,7 +289,7 @@ class Customer(Aggregate):
 
         `ids` are their own and those that were merged into them, `others` those of the customer
         that they leave. `permits` were theirs before the merge. The rest is of the two as one:
-        holds, the breaker, held addresses and apologies stay with both.
+        holds, the breaker, held addresses, reminders and apologies stay with both.
         """
 
         TOPIC: ClassVar[str] = "ledger:Customer.Unmerged"
@@ -297,6 +304,7 @@ class Customer(Aggregate):
         indefinite: bool
         formerly: dict[str, datetime]
         credits: dict[str, dict[str, int]]
+        reminders: tuple[Permit, ...] = ()
         subscriptions: tuple[Subscription, ...] = ()
 
         def apply(self, aggregate: "Customer") -> None:
@@ -344,6 +352,12 @@ class Customer(Aggregate):
         """Until when (UTC) the customers of other ids were this one, before they were parted."""
         self.credit = CreditBook()
         self.subscriptions = SubscriptionBook()
+        self.reminders: dict[str, Permit] = {}
+
+    @property
+    def reminded_at(self) -> datetime | None:
+        """When the latest reminder mail counts from, by a permit or past the ledger (UTC)."""
+        return latest_reminder(self.reminders)
 
     def lapsed(self, now: datetime) -> list[Permit]:
         """The live permits whose time is up."""
@@ -358,6 +372,8 @@ class Customer(Aggregate):
         """Keep a permit in the windows and forget those that can count no more; for events only."""
         self.permits.pop(permit.permit_id, None)
         self.permits[permit.permit_id] = permit
+        if permit.dunning:
+            keep_reminder(self.reminders, permit)
         first = next(iter(self.permits.values()))
         if first is not permit and self._forgettable(first, at):
             for old in [p for p in self.permits.values() if self._forgettable(p, at)]:
@@ -371,8 +387,6 @@ class Customer(Aggregate):
 
     def lose_addresses(self, gone: set[str]) -> None:
         """Mark live permits to addresses that are the customer's no more; for events only."""
-        if not gone:
-            return
         for permit in list(self.permits.values()):
             if permit.live and permit.address in gone and permit.overtaken is None:
                 why = "its address was removed"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ledger.domain.credits import CreditBook
 from ledger.domain.hold import HoldBook
+from ledger.domain.kept_reminders import keep_reminder
 from ledger.domain.subscription import SubscriptionBook
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def absorb(customer: Customer, event: Customer.Absorbed) -> None:
     customer.addresses = known + tuple(a for a in event.addresses if a not in known)
     customer.held_addresses.update(event.held_addresses)
     customer.apologies.update(event.apologies)
+    for permit in event.reminders:
+        keep_reminder(customer.reminders, replace(permit, customer_id=customer.customer_id))
     customer.absorbed |= {event.customer_id, *event.absorbed}
     _remember_selves(customer, event.formerly)
     customer.credit.add(event.credits)
@@ -53,6 +56,7 @@ def leave(customer: Customer, event: Customer.Unmerged) -> None:
     customer.breaker = event.breaker
     customer.held_addresses = dict(event.held_addresses)
     customer.apologies = dict(event.apologies)
+    customer.reminders = {permit.permit_id: permit for permit in event.reminders}
     _remember_selves(customer, event.formerly)
     customer.credit = CreditBook()
     customer.credit.add(event.credits)

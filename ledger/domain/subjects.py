@@ -1,8 +1,10 @@
 """The subjects of permits: for each kind, what holds its send key and which facts forbid it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from ledger.domain.freshness import stale_obstacle
 from ledger.domain.guards import Holder
 from ledger.domain.incident import Incident
 from ledger.domain.invoice import Invoice, StageRecord
@@ -44,6 +46,7 @@ class InvoiceStage:
     """A reminder for a stage of an invoice; `wanted` None asks for the stage that is due.
 
     `covered`: the customer's credit covers all that they owe in the invoice's currency.
+    `silent_feeds` are the sources that have fallen silent, and when each was last heard (UTC).
     """
 
     invoice: Invoice
@@ -55,6 +58,7 @@ class InvoiceStage:
     expected_amount: int | None = None
     override: bool = False
     covered: bool = False
+    silent_feeds: Mapping[str, datetime] = field(default_factory=dict)
     duplicate_code: str = "already_sent"
     ended: Subscription | None = None
     _verdict: "Denial | Due | None" = None
@@ -86,13 +90,14 @@ class InvoiceStage:
         return _holder_of_stage(record)
 
     def obstacle(self) -> Denial | None:
-        """Wrong expectations, money, the calendar and the ladder, holds, payments in flight."""
+        """Wrong expectations, money, the calendar and the ladder, old facts, holds, payments."""
         return (
             self._expectations()
             or money_obstacle(self.invoice, self.policy)
             or self._credit()
             or (self.ended.obstacle(self.name) if self.ended is not None else None)
             or self._ladder()
+            or stale_obstacle(self.invoice, self.silent_feeds, self.policy, self.now)
             or hold_obstacle(self.invoice, self.kind, self.now)
             or in_flight_obstacle(self.invoice, self.policy, self.now)
             or self._rejected()

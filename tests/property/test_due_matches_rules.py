@@ -140,6 +140,43 @@ RARE: dict[str, tuple[Policy, list[Any], dict[str, Any]]] = {
         ],
         {"cus_1": (("breaker_open", None), {"inv_1": "day-3"})},
     ),
+    "where the policy says so, what ended with its subscription is dunned no more": (
+        Policy(remind_after_subscription_end=False),
+        [
+            overdue("inv_1"),
+            overdue("inv_2"),
+            overdue("inv_3"),
+            build.subscription_told("sub_1", invoices=("inv_1", "inv_2")),
+            build.subscription_told("sub_2", invoices=("inv_2",)),
+            build.subscription_told("sub_2", ended=False),
+        ],
+        {"cus_1": (None, {"inv_2": "day-3", "inv_3": "day-3"})},
+    ),
+    "a subscription that is going to end still bills": (
+        Policy(remind_after_subscription_end=False),
+        [
+            overdue("inv_1"),
+            build.subscription_told(
+                "sub_1", invoices=("inv_1",), when=str(START + timedelta(hours=1))
+            ),
+        ],
+        {"cus_1": (None, {"inv_1": "day-3"})},
+    ),
+    "by default what is owed is dunned after its subscription too": (
+        Policy(),
+        [overdue("inv_1"), build.subscription_told("sub_1", invoices=("inv_1",))],
+        {"cus_1": (None, {"inv_1": "day-3"})},
+    ),
+    "the end of a subscription comes along with a merge": (
+        Policy(remind_after_subscription_end=False),
+        [
+            overdue("inv_1", "cus_2"),
+            overdue("inv_2", "cus_1"),
+            build.subscription_told("sub_1", "cus_2", invoices=("inv_1",)),
+            build.merged("cus_2", "cus_1"),
+        ],
+        {"cus_1": (None, {"inv_2": "day-3"})},
+    ),
     "what a merged customer owes is owed by the other": (
         Policy(),
         [

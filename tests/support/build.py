@@ -30,6 +30,7 @@ from ledger.application.facts.invoice_observed import InvoiceObserved
 from ledger.application.facts.invoice_payment import PaymentMoved
 from ledger.application.facts.mail_reports import MailReport
 from ledger.application.facts.send_observed import SendObserved
+from ledger.application.facts.subscription_ended import SubscriptionTold
 from ledger.application.facts.thread_message import ThreadMessage
 from ledger.application.facts.unset import UNSET as UNSET
 from ledger.application.facts.unset import Unset
@@ -199,6 +200,17 @@ def merged(gone: str, into: str) -> CustomersMerged:
 def unmerged(customer_id: str, from_id: str) -> CustomerUnmerged:
     """A merge of two customers that is undone."""
     return CustomerUnmerged(customer_id, from_id)
+
+
+def subscription_told(
+    subscription: str = "sub_1",
+    customer: str = "cus_1",
+    ended: bool = True,
+    invoices: tuple[str, ...] = (),
+    when: str | None = None,
+) -> SubscriptionTold:
+    """A subscription ended, or lives on; `invoices` are those that it bills."""
+    return SubscriptionTold(subscription, customer, ended, invoices, at(when) if when else None)
 
 
 def message(

@@ -129,8 +129,12 @@ class Reader:
     async def next_turn(self, scenario: Scenario, listed: dict[str, Listed]) -> datetime | None:
         """The next time at which SQL would list another invoice or stop withholding a customer."""
         await one(self.connection, "control", "enter", **Generation(INVOICES, 1).key)
-        cursor = await self.connection.execute("SELECT due_at FROM invoices")
-        turns = [row[0] for row in await cursor.fetchall()]
+        cursor = await self.connection.execute("SELECT due_at, observed_at FROM invoices")
+        rows = await cursor.fetchall()
+        turns = [row[0] for row in rows]
+        if self.policy.snapshot_max_age:
+            age = timedelta(days=self.policy.snapshot_max_age)
+            turns += [row[1] + age for row in rows if row[1] is not None]
         turns += [found.withheld[1] for found in listed.values() if found.withheld]
         now = scenario.store.now
         return min((turn for turn in turns if turn is not None and turn > now), default=None)
@@ -239,11 +243,23 @@ def expected(scenario: Scenario, swept: bool = False) -> dict[str, Listed]:
             customer,
             address=address,
             mailbox=mailbox,
+            dunning=True,
         )
+        silent = control.silent_feeds
+        over = None
+        if not policy.remind_after_subscription_end:
+            over = customer.subscriptions.ended(invoice.subscriptions, now)
         covered = customer.credit.available(invoice.snapshot.currency)
         open_ = open_of(aggregates, customers, customer, invoice.snapshot.currency)
         subject = InvoiceStage(
-            invoice, "reminder", None, now, policy, covered=covered > 0 and open_ <= covered
+            invoice,
+            "reminder",
+            None,
+            now,
+            policy,
+            covered=covered > 0 and open_ <= covered,
+            silent_feeds=silent,
+            ended=over,
         )
         if judge_subject(case, subject) is not None:
             continue

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from hypothesis import strategies as st
 
-from ledger.application.commands import Lapse, ReleaseAddress, ResetBreaker
+from ledger.application.commands import Lapse, NoteFeedSilence, ReleaseAddress, ResetBreaker
 from ledger.domain.balance import Status
 from ledger.domain.policy import Policy, Stage
 from tests.support import build
@@ -52,6 +52,9 @@ def policies(draw: st.DrawFn) -> Policy:
         outreach_per_day=draw(st.integers(1, 3)),
         rejections_before_hold=draw(st.integers(1, 3)),
         payment_in_flight_days=draw(st.sampled_from((7, 1))),
+        days_between_reminder_mails=draw(st.sampled_from((1, 1, 2, 3, 9))),
+        snapshot_max_age=draw(st.sampled_from((0, 0, 2, 12))),
+        remind_after_subscription_end=draw(st.booleans()),
     )
 
 
@@ -148,6 +151,17 @@ by_people = st.one_of(
     st.builds(ResetBreaker, customers, st.just("ann"), st.just("looked"), st.just(build.OPERATOR)),
     st.builds(ReleaseAddress, customers, st.just("ann"), st.just("ok"), st.just(build.OPERATOR)),
 )
+subscriptions = st.builds(
+    build.subscription_told,
+    st.sampled_from(("sub_1", "sub_2", "sub_3")),
+    customers,
+    st.sampled_from((True, True, False)),
+    st.lists(invoices, max_size=2).map(tuple),
+    when=until,
+)
+silences = st.builds(
+    NoteFeedSilence, st.sampled_from(("billing", "shop")), st.just(START - timedelta(days=9))
+)
 clock_steps = st.one_of(
     st.sampled_from((5, 11, 59, 24 * 60)).map(build.minutes),
     st.integers(1, 5).map(build.days),
@@ -165,12 +179,17 @@ overdue = st.builds(
 )
 later_steps = st.lists(
     st.one_of(snapshots, asks, asks, asks, clock_steps, money, holds, people, by_people)
+    | silences
+    | subscriptions
+    | st.builds(build.fact, snapshots | money, source=st.just("billing"))
     | st.tuples(about_permits, st.integers(0, 3)),
     max_size=20,
 )
 histories = st.builds(
     lambda first, then: [*first, *then],
-    st.lists(overdue, min_size=2, max_size=5),
+    st.lists(
+        overdue | st.builds(build.fact, overdue, source=st.just("billing")), min_size=2, max_size=5
+    ),
     later_steps,
 )
 """Some invoices that are overdue, and what happens then."""

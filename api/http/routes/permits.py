@@ -7,7 +7,7 @@ import orjson
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response
 
-from api.contract.fields import Id
+from api.contract.fields import OwnId
 from api.contract.lists import PermitList
 from api.contract.outcomes import OutcomeRequest
 from api.contract.permits import (
@@ -104,7 +104,7 @@ def _batch_item(answer: Answer) -> bytes:
 
 @router.post("/{permit_id}/redeem", response_model=Permit, responses=documented(404, 409))
 async def redeem(
-    permit_id: Id,
+    permit_id: OwnId,
     body: RedeemRequest,
     caller: Handler,
     context: CurrentContext,
@@ -118,7 +118,7 @@ async def redeem(
 
 @router.post("/{permit_id}/outcome", response_model=Permit, responses=documented(404, 409))
 async def report_outcome(
-    permit_id: Id,
+    permit_id: OwnId,
     body: OutcomeRequest,
     caller: Handler,
     context: CurrentContext,
@@ -154,7 +154,7 @@ async def report_outcome(
 
 
 @router.get("/{permit_id}", response_model=Permit, responses=documented(404))
-async def get_permit(permit_id: Id, caller: PermitReader, context: CurrentContext) -> Response:
+async def get_permit(permit_id: OwnId, caller: PermitReader, context: CurrentContext) -> Response:
     """The current state of a permit."""
     found = await context.reader.permit(known_uuid(permit_id))
     if found is None:

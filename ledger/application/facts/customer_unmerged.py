@@ -94,8 +94,8 @@ def _merged_through(world: World, gone: Customer) -> Iterable[Customer]:
 def _part(world: World, outcome: Outcome, gone: Customer, chain: list[Customer]) -> None:
     """The events of the parting: `gone` gets back what is theirs, the others let go of it.
 
-    Both keep the holds, held addresses, apologies and the open breaker of the customer that they
-    were. A mail that was sent to that one counts for both.
+    Both keep the holds, held addresses, reminders, apologies and the open breaker of the customer
+    that they were. A mail that was sent to that one counts for both.
     """
     one = chain[-1]
     ids = (gone.customer_id, *sorted(gone.absorbed & one.absorbed))
@@ -118,6 +118,7 @@ def _part(world: World, outcome: Outcome, gone: Customer, chain: list[Customer])
         indefinite=indefinite,
         formerly=formerly | dict.fromkeys(others, world.now),
         credits=one.credit.of(ids),
+        reminders=tuple(one.reminders.values()),
         subscriptions=_subscriptions_of(gone, one),
     )
     mine = {permit.permit_id for permit in own}

@@ -41,6 +41,7 @@ def merge(
         "absorbed": tuple(sorted(gone.absorbed)),
         "formerly": dict(gone.formerly),
         "credits": gone.credit.of(tuple(gone.credit.sums)),
+        "reminders": tuple(gone.reminders.values()),
         "subscriptions": tuple(gone.subscriptions.known.values()),
     }
     if not again:
@@ -74,6 +75,7 @@ def _copy_of(customer: Customer) -> Customer:
     after.holds = customer.holds.copy()
     after.held_addresses = dict(customer.held_addresses)
     after.apologies = dict(customer.apologies)
+    after.reminders = dict(customer.reminders)
     after.absorbed = set(customer.absorbed)
     after.formerly = dict(customer.formerly)
     after.credit = CreditBook(customer.credit.of(tuple(customer.credit.sums)))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import ClassVar
 from uuid import uuid5
 
 from ledger.application.breakers import open_breaker
@@ -27,7 +28,7 @@ from ledger.domain.conversation import ByHand
 from ledger.domain.customer import Customer
 from ledger.domain.identity import aggregate_id
 from ledger.domain.invoice import Invoice
-from ledger.domain.permit import Lane, Permit, State
+from ledger.domain.permit import OBSERVED, Lane, Permit, State
 from ledger.domain.policy import Stage
 from ledger.domain.sends import SendRecord
 from ledger.domain.stages import unrecorded_below
@@ -38,10 +39,15 @@ _MINE = aggregate_id("observed", "send")
 
 @dataclass(frozen=True, slots=True)
 class SendObserved(FactData):
-    """A mail that went out without a permit; `in_reply_to` is the message that it answers."""
+    """A mail that went out without a permit; `at` None means now (UTC).
+
+    `in_reply_to` is the message that it answers.
+    """
+
+    TIMES: ClassVar[tuple[str, ...]] = ("at",)
 
     customer_id: str
-    at: datetime
+    at: datetime | None
     invoice_id: str | None = None
     stage: str | None = None
     thread_id: str | None = None
@@ -99,10 +105,10 @@ class SendObservedType(FactType[SendObserved]):
         customer = ensure_customer(world, outcome, data.customer_id)
         customer_id = customer.customer_id if customer else data.customer_id
         name = f"{fact_name(fact)}:{data}" if fact.fact_id else f"{data}:{world.now}"
-        sent_at = min(data.at, world.now)
+        sent_at = min(data.at or world.now, world.now)
         mail = Permit(
             permit_id=str(uuid5(_MINE, name)),
-            kind="observed",
+            kind=OBSERVED,
             lane=Lane.OUTREACH if data.in_reply_to is None else Lane.REPLY,
             state=State.SENT,
             customer_id=customer_id,

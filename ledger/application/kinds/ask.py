@@ -48,6 +48,8 @@ def begin_ask(
         override=request.override is not None,
         claim=subject.claim,
         synthetic=synthetic,
+        dunning=subject.dunning,
+        not_after=subject.ends_at(world.policy),
     )
     if request.cc:
         case = replace(case, copies=copy_cases(world, case, request.cc))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from ledger.application.effects import Outcome
@@ -13,11 +14,13 @@ from ledger.application.kinds.named_sends import (
     load_named,
     record_names,
 )
+from ledger.application.kinds.timeliness import ANY_TIME, Timeliness, timeliness_of
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.identity import Address
 from ledger.domain.permit import Lane
+from ledger.domain.policy import Policy
 from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
 from ledger.domain.subscription import Subscription
@@ -37,11 +40,13 @@ class Notification(PermitSubject):
     to: Address | None = None
     thread_id: str | None = None
     subscription_id: str | None = None
+    timeliness: Timeliness = ANY_TIME
 
     @classmethod
     def from_body(cls, body: Any, address: Callable[[str], Address]) -> Self:
         """What it is about, and whom it goes to."""
         to = address(body.to) if body.to else None
+        timely = timeliness_of(body)
         return cls(
             body.event_type,
             body.event_id,
@@ -49,12 +54,17 @@ class Notification(PermitSubject):
             to,
             body.thread_id,
             body.subscription_id,
+            timeliness=timely,
         )
 
     def as_logged(self, logged: Mapping[str, Any]) -> Self:
         """With the address that it named."""
         to = logged_address(logged)
         return self if to is None else replace(self, to=to, customer_id=logged.get("customer_id"))
+
+    def ends_at(self, policy: Policy) -> datetime | None:
+        """What it tells of is old news some time after it happened."""
+        return self.timeliness.ends_at(policy)
 
     def load(self, walk: Walk) -> None:
         """The addressee, and who has got it."""

@@ -39,7 +39,7 @@ AGGREGATES: tuple[type[Aggregate], ...] = (
     Control,
 )
 _STATE_VERSIONS: tuple[tuple[Any, int], ...] = (
-    (Invoice, 3),
+    (Invoice, 4),
     (Customer, 4),
     (Mailbox, 1),
     (Thread, 2),

@@ -11,6 +11,7 @@ FROM (
             'ledger:Customer.BreakerOpened', 'ledger:Customer.BreakerReset',
             'ledger:Customer.HoldPlaced', 'ledger:Customer.HoldLifted',
             'ledger:Customer.AddressHeld', 'ledger:Customer.AddressReleased',
+            'ledger:Customer.SubscriptionEnded', 'ledger:Customer.SubscriptionResumed',
             'ledger:Customer.MergedInto', 'ledger:Customer.Absorbed', 'ledger:Customer.Unmerged',
             'ledger:Customer.LetGo', 'ledger:Customer.CreditNoted', 'ledger:Customer.Erased')
     GROUP BY e.originator_id
@@ -28,4 +29,5 @@ ON CONFLICT (originator_id) DO UPDATE SET
     held_indefinitely = excluded.held_indefinitely,
     held_until = excluded.held_until,
     merged_into = excluded.merged_into,
-    credits = excluded.credits
+    credits = excluded.credits,
+    subscriptions = excluded.subscriptions

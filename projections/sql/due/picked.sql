@@ -40,6 +40,15 @@ CROSS JOIN LATERAL (
     ) t
     WHERE t.at > %(now)s - interval '24 hours'
 ) counted
+CROSS JOIN LATERAL (
+    SELECT local_midnight(
+        (max(counts_at(m, %(now)s)) AT TIME ZONE p.time_zone)::date + %(reminder_gap_days)s::integer,
+        p.time_zone) AS free_at
+    FROM policy p
+    LEFT JOIN mails m ON %(reminder_gap_days)s::integer > 1 AND m.owner_id = page.debtor_id AND m.dunning
+        AND m.send_by > %(now)s - interval '1 day' * (%(reminder_gap_days)s::integer + 2)
+    GROUP BY p.time_zone
+) reminded
 -- In the order of the guards (design D12).
 CROSS JOIN LATERAL (
     SELECT 'on_hold' AS code, CASE WHEN NOT c.held_indefinitely THEN c.held_until END AS available_at
@@ -54,6 +63,8 @@ CROSS JOIN LATERAL (
     SELECT 'address_on_hold', NULL WHERE c.held_addresses ? c.addresses[1]
     UNION ALL
     SELECT 'breaker_open', NULL WHERE c.breaker_scope IS NOT NULL
+    UNION ALL
+    SELECT 'reminded_recently', reminded.free_at WHERE reminded.free_at > %(now)s
     UNION ALL
     SELECT 'cap_reached', counted.times[counted.used - %(outreach_per_day)s + 1] + interval '24 hours'
     WHERE counted.used >= %(outreach_per_day)s

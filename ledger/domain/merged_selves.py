@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from ledger.domain.customer import Customer
     from ledger.domain.subscription import Subscription
 
+MOST_IDS = 256
+"""Under so many ids one customer is known at most. A merge copies all of them, and a request by the
+oldest one follows them all: without a bound a chain of merges costs the square of its length."""
 _PARTED = "two customers who had been merged were parted"
+
+
+def fit_together(gone: Customer, into: Customer | None) -> bool:
+    """May the two become one? Not where that one would be known under more ids than `MOST_IDS`."""
+    return 2 + len(gone.absorbed) + (len(into.absorbed) if into is not None else 0) <= MOST_IDS
 
 
 def absorb(customer: Customer, event: Customer.Absorbed) -> None:

@@ -11,6 +11,7 @@ from ledger.application.facts.merging import merge, new_customer
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.customer import Customer
+from ledger.domain.merged_selves import MOST_IDS, fit_together
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,10 @@ class CustomersMergedType(FactType[CustomersMerged]):
         if told is not None and fact.time is not None and fact.time <= told:
             outcome.result = "stale"
             outcome.body = {"detail": "they were told to be two customers since"}
+            return outcome
+        if gone is not None and not fit_together(gone, into):
+            outcome.result = "rejected"
+            outcome.body = {"detail": f"one customer has at most {MOST_IDS} ids"}
             return outcome
         if gone is None:
             outcome.register(

@@ -44,6 +44,19 @@ _PAID = {
         "state": "succeeded",
     },
 }
+_UNMERGED = {
+    "id": "evt_3",
+    "source": "support",
+    "type": "customer.unmerged",
+    "data": {"customer_id": "cus_2", "from": "cus_1"},
+}
+_CREDIT = {
+    "id": "evt_4",
+    "source": "billing",
+    "type": "customer.credit",
+    "data": {"customer_id": "cus_1", "credit_id": "goodwill-1", "amount": 2_500, "currency": "USD"},
+}
+_CORRECTION = {"by": "ann", "reason": "not in the log of the provider"}
 _REMINDER = {
     "kind": "reminder",
     "invoices": ["inv_1"],
@@ -80,6 +93,13 @@ PERMITS = {
         "happened_at": "2026-12-04T09:00:00Z",
         "not_after": "2026-12-05T09:00:00Z",
     },
+    "a mail with a copy": {
+        "kind": "notification",
+        "customer_id": "cus_1",
+        "event_type": "shipped",
+        "event_id": "ord_9",
+        "cc": ["kim@example.com"],
+    },
     "digest": {
         "kind": "digest",
         "customer_id": "cus_1",
@@ -115,12 +135,23 @@ ASKED: dict[tuple[str, str], Examples] = {
     ("post", "/v1/permits"): {_JSON: _named(PERMITS)},
     ("post", "/v1/permits/batch"): _one({"requests": [_REMINDER, PERMITS["notification"]]}),
     ("post", "/v1/permits/{permit_id}/redeem"): _one({"attempt": "3f6c0b1e9d"}),
-    ("post", "/v1/permits/{permit_id}/outcome"): _one(
-        {"outcome": "sent", "provider": "resend", "provider_message_id": "re_123"}
-    ),
+    ("post", "/v1/permits/{permit_id}/outcome"): {
+        _JSON: _named(
+            {
+                "sent": {"outcome": "sent", "provider": "resend", "provider_message_id": "re_123"},
+                "a false sent is corrected": {"outcome": "rejected", "correction": _CORRECTION},
+            }
+        )
+    },
     ("put", "/v1/invoices/{invoice_id}"): _one(_SNAPSHOT),
     ("post", "/v1/facts"): {
-        _JSON: _named({"facts": {"facts": [_OBSERVED, _PAID]}}),
+        _JSON: _named(
+            {
+                "facts": {"facts": [_OBSERVED, _PAID]},
+                "a merge is undone": {"facts": [_UNMERGED]},
+                "a credit beside any invoice": {"facts": [_CREDIT]},
+            }
+        ),
         "application/cloudevents+json": _named({"one event": _PAID}),
         "application/cloudevents-batch+json": _named({"a batch": [_OBSERVED, _PAID]}),
     },

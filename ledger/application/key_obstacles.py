@@ -29,9 +29,12 @@ def customer_obstacle(command: RequestPermit, ask: Ask) -> Denial | None:
     ids = (ask.customer_id, *(customer.absorbed if customer is not None else ()))
     if customer is not None:
         ids = (customer.customer_id, *ids)
-    if limits.allows_customer(ids):
-        return None
-    return Denial("key_limit", "this key may not ask for mail to that customer")
+    if not limits.allows_customer(ids):
+        return Denial("key_limit", "this key may not ask for mail to that customer")
+    known = customer.addresses if customer is not None else ()
+    if any(address.fingerprint not in known for address in command.cc):
+        return Denial("key_limit", "this key may copy mail only to addresses that the customer has")
+    return None
 
 
 def obstacle_on_record(world: World, command: RequestPermit) -> Denial | None:

@@ -28,6 +28,7 @@ ORDER = [
     "breaker",
     "reminder_gap",
     "cap",
+    "copies",
 ]
 
 

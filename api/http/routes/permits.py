@@ -9,10 +9,10 @@ from fastapi.responses import Response
 
 from api.contract.fields import OwnId
 from api.contract.lists import PermitList
+from api.contract.outcomes import OutcomeRequest
 from api.contract.permits import (
     BatchAnswer,
     BatchRequest,
-    OutcomeRequest,
     Permit,
     PermitRequest,
     RedeemRequest,
@@ -30,7 +30,7 @@ from api.http.problem_responses import answer_response, documented
 from api.running.decision_ids import DECISION_IDS
 from ledger.application.answers import Answer, to_json
 from ledger.application.caller import Caller
-from ledger.application.commands import Redeem, ReportOutcome, RequestPermit
+from ledger.application.commands import Correction, Redeem, ReportOutcome, RequestPermit
 from ledger.application.permit_life import permit_body
 from ledger.domain.permit import Permit as PermitState
 from ledger.domain.permit import State
@@ -129,8 +129,14 @@ async def report_outcome(
 ) -> Response:
     """Report the outcome of the mail; needs the granting key or the scope `operate`.
 
-    Reports may come in any order and be repeated.
+    Reports may come in any order and be repeated. A `correction` takes a false `sent` back; it
+    needs the scope `operate`.
     """
+    correction = None
+    if body.correction is not None:
+        if not caller.may("operate"):
+            raise ProblemError("forbidden", "a correction needs the scope operate")
+        correction = Correction(body.correction.by, body.correction.reason)
     command = ReportOutcome(
         known_uuid(permit_id),
         body.outcome,
@@ -139,6 +145,7 @@ async def report_outcome(
         body.provider_message_id,
         body.message_id,
         body.detail,
+        correction,
     )
     path = f"/v1/permits/{command.permit_id}/outcome"
     idempotency = idempotency_of(caller, "POST", path, key_header, body)

@@ -30,6 +30,10 @@ class Request(Protocol):
     def override(self) -> object | None:
         """The human's action that it repeats a send for, None where it is no repeat."""
 
+    @property
+    def cc(self) -> tuple[Address, ...]:
+        """Who is to get a copy."""
+
 
 @dataclass(frozen=True, slots=True)
 class Judged:

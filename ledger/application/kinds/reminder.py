@@ -9,6 +9,7 @@ from ledger.application.effects import Alert, Outcome
 from ledger.application.key_limits import GoesWith, KeyLimits
 from ledger.application.kinds.ask import begin_ask, missing_invoice
 from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request
+from ledger.application.statement import covered_currencies
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.customer import Customer
@@ -110,6 +111,7 @@ class Reminder(PermitSubject):
             if customer is not None:
                 customers[customer.customer_id] = customer
             expected = self.expected.get(invoice_id, Expected())
+            covered = invoice.snapshot.currency in covered_currencies(world, customer)
             subject = InvoiceStage(
                 invoice,
                 self.kind,
@@ -119,6 +121,7 @@ class Reminder(PermitSubject):
                 expected.cycle,
                 expected.amount_remaining,
                 request.override is not None,
+                covered=covered,
                 silent_feeds=world.control.silent_feeds,
                 ended=_ended(invoice, customer, world),
             )

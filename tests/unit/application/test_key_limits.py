@@ -13,6 +13,7 @@ from tests.support.build import (
     LAST,
     OPERATOR,
     POLLER,
+    address,
     at,
     customer,
     digest,
@@ -193,6 +194,18 @@ def test_a_known_customer_gets_no_first_address_from_a_limited_key() -> None:
     scenario = given(at("2026-12-01"), invoice(), NOW)
     scenario.when(notification(to="evil@attacker.example", by=limited))
     scenario.then(status=403, code="key_limit", events=[])
+
+
+def test_copies_go_only_to_addresses_of_the_customer() -> None:
+    limited = key(customers=["cus_1"])
+    scenario = known().when(customer("cus_1", PAT, "b@example.com"))
+    for others in ((KIM,), ("new@example.com",), ("b@example.com", KIM)):
+        asked = replace(notification(by=limited), cc=tuple(address(text) for text in others))
+        scenario.when(asked).then(status=403, code="key_limit", events=[])
+    asked = replace(notification(by=limited), cc=(address("b@example.com"),))
+    scenario.when(asked).granted_now()
+    to_nobody = replace(notification(customer="cus_1x", by=limited), cc=(address(KIM),))
+    scenario.when(to_nobody).then(status=403, code="key_limit", events=[])
 
 
 def test_an_address_of_the_customer_may_be_named() -> None:

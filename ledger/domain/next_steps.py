@@ -106,6 +106,8 @@ NEXT_STEPS: dict[str, NextStep] = {
     "stale": _retry("Wait for Retry-After, then read again."),
     "unauthorized": _fix("Give a known API key in the header Authorization."),
     "forbidden": _fix("Use a key that may do this; an admin makes one."),
+    "key_limit": _fix("Ask only for what the key's limits allow, or use another key."),
+    "riding_facts_refused": _fix("Ask without these facts, or tell them with a key that may."),
     "not_found": _fix("Check the path and the id."),
     "method_not_allowed": _fix("Use a method that the header Allow names."),
     "too_large": _fix("Send less at once."),

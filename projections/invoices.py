@@ -33,9 +33,9 @@ def stage_settings(policy: Policy) -> dict[str, Any]:
 
 INVOICES = ReadModel(
     name="invoices",
-    version=3,
+    version=4,
     tables=("invoices", "merged", "policy", "silent_feeds"),
-    steps=("merges", "owners", "feeds", "fold", "probes"),
+    steps=("merges", "parted", "owners", "feeds", "fold", "probes"),
     settings=stage_settings,
 )
 

@@ -114,7 +114,7 @@ def the_ledger() -> Ledger:
     if not key:
         raise click.ClickException(
             "there is no key to act with: set LEDGER_KEY (and LEDGER_URL), or LEDGER_DATA_DIR of a "
-            "ledger that runs here; `send-ledger keys create NAME --scope operate` makes a key"
+            "ledger that runs here; `send-ledger keys create NAME --scopes operate` makes a key"
         )
     return Ledger(url or _DEFAULT_URL, key)
 

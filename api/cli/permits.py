@@ -67,6 +67,7 @@ def permits_command(
 @click.argument("outcome", type=click.Choice(["sent", "rejected", "unknown"]))
 @click.option("--provider-message-id", help="The provider's id of the mail.")
 @click.option("--reason", help="How it is known; kept with the permit, with the name.")
+@click.option("--correct", is_flag=True, help="It was reported as sent, and never went out.")
 @by_option
 @yes_option
 @json_option
@@ -76,6 +77,7 @@ def outcome_command(
     outcome: str,
     provider_message_id: str | None,
     reason: str | None,
+    correct: bool,
     by: str,
     yes: bool,
     as_json: bool,
@@ -84,9 +86,13 @@ def outcome_command(
 
     After rejected the same mail may be granted again, so be sure that it did not go out.
     """
+    if correct and (outcome != "rejected" or not reason):
+        raise click.UsageError("--correct goes with rejected, and with a --reason")
     if outcome == "rejected":
         confirm("It did not go out, and may be sent again?", yes)
     asked: dict[str, Any] = {"outcome": outcome, "detail": f"{by}: {reason}" if reason else by}
+    if correct:
+        asked["correction"] = {"by": by, "reason": reason}
     if provider_message_id is not None:
         asked["provider_message_id"] = provider_message_id
     answer = the_ledger().post(f"{named('permits', permit_id)}/outcome", asked)

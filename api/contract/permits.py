@@ -18,7 +18,6 @@ from api.contract.fields import (
     MessageId,
     Metadata,
     Name,
-    Reason,
     Text,
     Whole,
 )
@@ -47,13 +46,17 @@ class OverrideRequest(Body):
 
 
 class Asked(Body):
-    """The fields of every request for a permit."""
+    """The fields of every request for a permit.
+
+    `cc`: further recipients of the mail. If one of them may not get it, the request is denied.
+    """
 
     NOT_COMPARED: ClassVar[set[str]] = {"metadata", "facts", "message", "expected", "job"}
 
     redeem: Flag = False
     override: OverrideRequest | None = None
     job: JobLease | None = None
+    cc: Annotated[list[Email], Field(max_length=20)] | None = None
     metadata: Metadata | None = None
 
     def riding_snapshots(self) -> Mapping[str, InvoiceSnapshot]:
@@ -239,17 +242,6 @@ class RedeemRequest(Body):
     metadata: Metadata | None = None
 
 
-class OutcomeRequest(Body):
-    """The outcome of the mail."""
-
-    outcome: Literal["sent", "rejected", "unknown"]
-    provider: Reason | None = None
-    provider_message_id: Id | None = None
-    message_id: MessageId | None = None
-    detail: Text | None = None
-    metadata: Metadata | None = None
-
-
 class PermitItem(Body):
     """One invoice of a reminder."""
 
@@ -279,7 +271,7 @@ class WindowUse(Body):
 
 
 class Owed(Body):
-    """The amount owed in one currency: in minor units, and formatted for people."""
+    """An amount owed or of a credit, in one currency: in minor units, and formatted for people."""
 
     currency: str
     amount: int
@@ -296,11 +288,18 @@ class OpenInvoiceLine(Body):
 
 
 class Statement(Body):
-    """What the customer owed when the apology was granted."""
+    """What the customer owed when the apology was granted; `owed` is less their `credit`."""
 
     owed: list[Owed]
     open_invoices: list[OpenInvoiceLine]
+    credit: Annotated[list[Owed], Field(default_factory=list)]
     as_of: Instant
+
+
+class CopyOf(Body):
+    """A further recipient of the mail: the customer whose address it is."""
+
+    customer_id: str
 
 
 class Permit(Body):
@@ -314,6 +313,7 @@ class Permit(Body):
     to: str | None = None
     items: Annotated[list[PermitItem], Field(default_factory=list)]
     withheld: Annotated[list[WithheldItem], Field(default_factory=list)]
+    copies: list[CopyOf] | None = None
     granted_at: Instant
     send_by: Instant
     redeemed_at: Instant | None = None

@@ -8,8 +8,10 @@ from api.contract import facts as shapes
 from api.contract.fields import Body
 from api.contract.permits import Asked
 from ledger.application.facts.address_hold import AddressHoldTold
+from ledger.application.facts.customer_credit import CustomerCredited
 from ledger.application.facts.customer_hold import CustomerHeld
 from ledger.application.facts.customer_observed import CustomerObserved
+from ledger.application.facts.customer_unmerged import CustomerUnmerged
 from ledger.application.facts.customers_merged import CustomersMerged
 from ledger.application.facts.delivery import Delivery
 from ledger.application.facts.fact import RIDING, Fact, FactData
@@ -241,7 +243,11 @@ FACT_READERS: dict[str, Callable[[Translator, Any], FactData]] = {
     "customer.observed": Translator.customer,
     "customer.hold": _customer_hold(True),
     "customer.unhold": _customer_hold(False),
+    "customer.credit": lambda _, data: CustomerCredited(
+        data.customer_id, data.credit_id, data.amount, data.currency
+    ),
     "customer.merged": lambda _, data: CustomersMerged(data.from_, data.into),
+    "customer.unmerged": lambda _, data: CustomerUnmerged(data.customer_id, data.from_),
     "subscription.ended": _subscription(True),
     "subscription.resumed": _subscription(False),
     "address.hold": _address_hold(True),

@@ -1,12 +1,12 @@
 """The guards of a permit, in their order (design D12), and the order itself as one table.
 
 final duplicate → live or unknown permit → too late → facts of the invoice or thread → holds →
-recovery → pause → address on hold → breaker → days between reminder mails → cap. The idempotency
-key is judged before all of them, by the engine.
+recovery → pause → address on hold → breaker → days between reminder mails → cap → copies. The
+idempotency key is judged before all of them, by the engine.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
@@ -78,6 +78,10 @@ class Case:
     synthetic: bool = False
     dunning: bool = False
     not_after: datetime | None = None
+    copies: tuple["Case", ...] = ()
+    """The cases of those who get a copy."""
+    copies_counted: bool = False
+    """Do the copies count in their recipients' windows already?"""
 
 
 def final_duplicate(case: Case, subject: Subject) -> Denial | None:
@@ -285,6 +289,23 @@ def _cap_reached(case: Case, full: windows.Window, scope: str) -> Denial:
     )
 
 
+def copies(case: Case) -> Denial | None:
+    """Somebody who is to get a copy may not get it; another customer's windows count it (D8).
+
+    A copy opens no breaker: its recipient's mail is not what the sender asked for too often.
+    """
+    for copy in case.copies:
+        own = copy.customer is not None and copy.customer is case.customer
+        guards = ADDRESS_GUARDS if own else COPY_GUARDS
+        for guard in guards:
+            denial = guard(copy) if guard is not cap or not case.copies_counted else None
+            if denial is not None:
+                whose = f" for customer {copy.customer.customer_id}" if copy.customer else ""
+                detail = f"the copy{whose}: {denial.detail}"
+                return replace(denial, detail=detail, opens_breaker=None)
+    return None
+
+
 SubjectGuard = Callable[[Case, Subject], Denial | None]
 CustomerGuard = Callable[[Case], Denial | None]
 
@@ -295,6 +316,10 @@ SUBJECT_GUARDS: tuple[SubjectGuard, ...] = (
     outside_facts,
 )
 """Judged for each send key, in this order."""
+ADDRESS_GUARDS: tuple[CustomerGuard, ...] = (unsubscribed, address_hold)
+"""Judged for a copy to another address of the customer whose mail it is."""
+COPY_GUARDS: tuple[CustomerGuard, ...] = (customer_hold, *ADDRESS_GUARDS, breaker, cap)
+"""Judged for a copy to another customer."""
 CUSTOMER_GUARDS: tuple[CustomerGuard, ...] = (
     customer_hold,
     unsubscribed,
@@ -305,6 +330,7 @@ CUSTOMER_GUARDS: tuple[CustomerGuard, ...] = (
     breaker,
     reminder_gap,
     cap,
+    copies,
 )
 """Judged once for the mail, in this order, after the guards of its send keys."""
 

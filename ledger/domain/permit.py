@@ -58,12 +58,21 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
+class Copy:
+    """A further recipient of a mail: the fingerprint of the address, and whose it is."""
+
+    address: str
+    customer_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Permit:
     """A reservation for one send; times are UTC, `send_by` is when it lapses unless settled.
 
     `address` is the fingerprint of where it goes: the customer's preferred address at the grant, or
     one of its own (`address_named`). `action` is the human's deliberate repeat that it carries out
     (design D14). `bounced` tells that its mail came back; it was sent all the same, and counts.
+    `copies` are the further recipients (design D8).
     """
 
     permit_id: str
@@ -95,6 +104,7 @@ class Permit:
     rejections: int = 0
     action: str | None = None
     bounced: bool = False
+    copies: tuple[Copy, ...] = ()
 
     @property
     def live(self) -> bool:

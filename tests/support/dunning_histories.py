@@ -99,6 +99,13 @@ money = st.one_of(
         st.sampled_from(("pending", "succeeded", "failed", "reversed")),
     ),
     st.builds(build.credit, st.sampled_from((5_000, -5_000, 30_000)), invoices),
+    st.builds(
+        build.customer_credit,
+        st.sampled_from((7_500, 60_000, -60_000, 0)),
+        customers,
+        st.sampled_from(("cre_1", "cre_2")),
+        st.sampled_from(("USD", "USD", "JPY")),
+    ),
 )
 until = st.one_of(st.none(), moments().map(str))
 reasons = st.sampled_from(("dispute", "promise"))
@@ -116,6 +123,7 @@ holds = st.one_of(
 people = st.one_of(
     st.builds(build.customer, customers, st.sampled_from([e for e in EMAILS if e])),
     st.builds(build.merged, customers, customers),
+    st.builds(build.unmerged, customers, customers),
     st.builds(
         lambda when, customer, invoice, stage: build.observed_send(
             str(when), customer, invoice, stage
@@ -137,7 +145,7 @@ asks = st.one_of(
     st.builds(build.notification, st.sampled_from("abcdef"), customer=customers),
 )
 about_permits = st.sampled_from(
-    ("redeem", "sent", "rejected", "unknown", "bounced", "complained", "delivered")
+    ("redeem", "sent", "corrected", "rejected", "unknown", "bounced", "complained", "delivered")
 )
 by_people = st.one_of(
     st.builds(ResetBreaker, customers, st.just("ann"), st.just("looked"), st.just(build.OPERATOR)),
@@ -200,6 +208,8 @@ def play(scenario: Scenario, history: list[Step | AboutPermit]) -> None:
         by = build.OPERATOR
         if what == "redeem":
             scenario.when(build.redeem(permit_id, by=by))
+        elif what == "corrected":
+            scenario.when(build.corrected(permit_id))
         elif what in ("sent", "rejected", "unknown"):
             scenario.when(build.report(what, permit_id, by=by))
         else:

@@ -309,7 +309,9 @@ def _announced(process: subprocess.Popen[bytes], path: Path) -> dict[str, Any]:
     while not path.exists():
         log = (path.parent / "log").read_text(encoding="utf-8")
         assert process.poll() is None, f"the service ended: {log[-2000:]}"
-        assert time.monotonic() < give_up, f"no service within {_START_SECONDS:.0f} s: {log[-2000:]}"
+        assert time.monotonic() < give_up, (
+            f"no service within {_START_SECONDS:.0f} s: {log[-2000:]}"
+        )
         time.sleep(0.01)
     announced: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return announced

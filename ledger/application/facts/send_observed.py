@@ -20,6 +20,7 @@ from ledger.application.facts.fact_type import FactType
 from ledger.application.facts.invoices import register_invoice
 from ledger.application.facts.threads import owned_thread, start_thread
 from ledger.application.permit_settlement import displace, revoke_rival
+from ledger.application.sent_proofs import note_also_sent
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain import windows
@@ -182,6 +183,7 @@ def _use_up_stage(
             cycle -= 1
         held = invoice.stages.get((cycle, stage))
         if held is not None and held.state in ("sent", "bounced"):
+            note_also_sent(world, outcome, (held.permit_id,), mail.permit_id)
             return
         if held is not None:
             displace(world, outcome, held, mail)
@@ -210,6 +212,7 @@ def _use_up_intent(
     if thread is not None:
         held = thread.book.sends.get(slot)
         if held is not None and held.state is State.SENT:
+            note_also_sent(world, outcome, (held.permit_id,), mail.permit_id)
             return
         if held is not None:
             revoke_rival(world, outcome, held.permit_id, mail)

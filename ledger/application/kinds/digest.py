@@ -8,7 +8,12 @@ from typing import Any, ClassVar, Self
 from ledger.application.effects import Outcome
 from ledger.application.kinds.addressee import ids_of_addressee, logged_address
 from ledger.application.kinds.kind import Ask, Granted, PermitSubject, Request
-from ledger.application.kinds.named_sends import ask_named, load_named, record_names
+from ledger.application.kinds.named_sends import (
+    ask_named,
+    former_holders,
+    load_named,
+    record_names,
+)
 from ledger.application.kinds.timeliness import ANY_TIME, Timeliness, timeliness_of
 from ledger.application.walk import Walk
 from ledger.application.world import World
@@ -63,6 +68,10 @@ class Digest(PermitSubject):
     def customers(self, world: World) -> list[str]:
         """The addressee."""
         return ids_of_addressee(world, self.customer_id, self.to)
+
+    def holders(self, world: World) -> list[str]:
+        """Those of customers who were one with the addressee."""
+        return former_holders(world, self.customers(world), self._key)
 
     def lane(self, transactional: bool) -> Lane:
         """A receipt where the key is transactional."""

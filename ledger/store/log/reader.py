@@ -31,13 +31,17 @@ class PermitRow:
 
 @dataclass(frozen=True, slots=True)
 class PermitFilter:
-    """Which permits to list; times are those of the grant, UTC, half-open. None means any."""
+    """Which permits to list; times are those of the grant, UTC, half-open. None means any.
+
+    `key_id` is the key that they were granted to.
+    """
 
     state: str | None = None
     sender: str | None = None
     kind: str | None = None
     from_: datetime | None = None
     to: datetime | None = None
+    key_id: str | None = None
 
 
 class LedgerReader:
@@ -140,15 +144,21 @@ class LedgerReader:
     async def permits(
         self, wanted: PermitFilter, limit: int, after: tuple[str, datetime | None]
     ) -> list[PermitRow]:
-        """Permits ordered by id; those in an unsettled state ordered by expiry, oldest first."""
+        """Permits ordered by id; those in an unsettled state ordered by expiry, oldest first.
+
+        A `key_id` goes with an unsettled state.
+        """
         unsettled = wanted.state in ("granted", "redeemed", "unknown")
         name = "unsettled" if unsettled else "list"
+        if wanted.key_id is not None:
+            name = "unsettled_of_key"
         values: dict[str, Any] = {
             "state": wanted.state,
             "sender": wanted.sender,
             "kind": wanted.kind,
             "from": wanted.from_,
             "to": wanted.to,
+            "key_id": wanted.key_id,
             "limit": limit,
             "after": UUID(after[0]),
         }

@@ -12,7 +12,8 @@ FROM (
             'ledger:Customer.HoldPlaced', 'ledger:Customer.HoldLifted',
             'ledger:Customer.AddressHeld', 'ledger:Customer.AddressReleased',
             'ledger:Customer.SubscriptionEnded', 'ledger:Customer.SubscriptionResumed',
-            'ledger:Customer.MergedInto', 'ledger:Customer.Absorbed', 'ledger:Customer.Erased')
+            'ledger:Customer.MergedInto', 'ledger:Customer.Absorbed', 'ledger:Customer.Unmerged',
+            'ledger:Customer.LetGo', 'ledger:Customer.CreditNoted', 'ledger:Customer.Erased')
     GROUP BY e.originator_id
 ) told
 CROSS JOIN LATERAL fold_customer(
@@ -28,4 +29,5 @@ ON CONFLICT (originator_id) DO UPDATE SET
     held_indefinitely = excluded.held_indefinitely,
     held_until = excluded.held_until,
     merged_into = excluded.merged_into,
+    credits = excluded.credits,
     subscriptions = excluded.subscriptions

@@ -1,19 +1,27 @@
 -- Up to `limit` customers with something newly due, those who wait longest first, with who cannot be
 -- mailed now; each stands where the first of their listed invoices does.
-SELECT page.due_at, page.debtor_id, c.addresses[1] AS fingerprint, w.code, w.available_at
+SELECT page.due_at, page.debtor_id, c.addresses[1] AS fingerprint, w.code, w.available_at, c.credits
 FROM (
     SELECT DISTINCT ON (i.due_at, i.debtor_id) i.due_at, i.debtor_id
     FROM invoices i CROSS JOIN policy p
     WHERE i.due_at <= %(now)s
         AND i.debtor_id NOT IN (SELECT json_array_elements_text(%(passing_over)s::json) COLLATE "C")
         AND (i.due_at, i.debtor_id) > (%(after_at)s::timestamptz, %(after_id)s)
-        AND CASE WHEN %(stage)s::text IS NULL THEN due_stage(i, p, %(now)s) IS NOT NULL
-            ELSE due_stage(i, p, %(now)s) = %(stage)s END
+        AND (%(customers)s::text[] IS NULL OR i.debtor_id LIKE ANY (%(customers)s::text[]))
+        AND CASE WHEN %(stages)s::text[] IS NULL THEN due_stage(i, p, %(now)s) IS NOT NULL
+            ELSE due_stage(i, p, %(now)s) = ANY (%(stages)s::text[]) END
         AND i.due_at = (
             SELECT j.due_at FROM invoices j
             WHERE j.debtor_id = i.debtor_id AND j.due_at <= %(now)s
-                AND CASE WHEN %(stage)s::text IS NULL THEN due_stage(j, p, %(now)s) IS NOT NULL
-                    ELSE due_stage(j, p, %(now)s) = %(stage)s END
+                AND CASE WHEN %(stages)s::text[] IS NULL THEN due_stage(j, p, %(now)s) IS NOT NULL
+                    ELSE due_stage(j, p, %(now)s) = ANY (%(stages)s::text[]) END
+                AND (
+                    -- The customer's credit covers all that is open in the currency.
+                    SELECT available_credit(r.credits, j.currency) >= (
+                        SELECT sum(o.balance) FROM invoices o
+                        WHERE o.debtor_id = j.debtor_id AND o.currency = j.currency)
+                    FROM customers r
+                    WHERE r.customer_id = j.debtor_id AND r.credits <> '{}') IS NOT TRUE
             ORDER BY j.due_at LIMIT 1
         )
     ORDER BY i.due_at, i.debtor_id

@@ -1,10 +1,12 @@
 """The diagnosis of a ledger that was set up badly, or that sources and people have left alone."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from ledger.store.witness.witness_file import WitnessFile
 from tests.support.service import Service, fresh_service
 
 _START = "2026-12-01T00:00:00+00:00"
@@ -31,13 +33,24 @@ def _found(service: Service) -> dict[str, dict[str, str]]:
     return {finding["code"]: finding for finding in answer["findings"]}
 
 
+def _written(witness: Path, position: str) -> None:
+    """Wait until the witness knows of the position: nothing writes it again before the next."""
+    give_up = time.monotonic() + 60
+    while time.monotonic() < give_up:
+        record = WitnessFile(witness).read()
+        if record is not None and record.mark.position >= int(position):
+            return
+        time.sleep(0.02)
+    raise AssertionError("the witness was not written")
+
+
 def test_what_is_wrong_is_found_and_ends_when_it_is_mended(service: Service, witness: Path) -> None:
     found = _found(service)
     assert set(found) == {"not_durable", "no_alert_target", "test_clock"}
     assert "fsync = off" in found["not_durable"]["what"]
     assert "LEDGER_ALERT_URLS" in found["no_alert_target"]["advice"]
 
-    service.put_invoice("inv", customer_id="cus").ok()
+    _written(witness, service.put_invoice("inv", customer_id="cus").ok()["position"])
     witness.unlink()
     assert str(witness) in _found(service)["witness_missing"]["what"]
     witness.write_text("not a witness", encoding="utf-8")

@@ -64,16 +64,16 @@ async def list_invoices(
     after: str,
     *,
     status: str | None = None,
-    ids: Sequence[UUID] | None = None,
     customers: Sequence[str] | None = None,
+    ids: Sequence[UUID] = (),
 ) -> list[InvoiceRow]:
-    """Invoices after that id, of a status, or those of these aggregate ids and customers.
+    """Invoices after that id, of a status; or those that name one of these customers now.
 
-    Raises psycopg.Error.
+    With `customers` go the `ids` of the invoices that ever named them. Raises psycopg.Error.
     """
+    name = "list" if customers is None else "list_named"
     values: dict[str, Any] = {"limit": limit, "after": UUID(after), "status": status}
-    values["ids"] = list(ids) if ids is not None else None
-    values["customers"] = list(customers) if customers is not None else None
+    values |= {"ids": list(ids), "customers": list(customers or ())}
     async with entered(connection):
-        cursor = await connection.execute(statement("invoices", "list"), values)
+        cursor = await connection.execute(statement("invoices", name), values)
         return [InvoiceRow(*row) for row in await cursor.fetchall()]

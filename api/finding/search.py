@@ -18,7 +18,7 @@ from ledger.store.looking_back.journal import get_decision
 
 MOST_CUSTOMERS = 100
 """How many customers of one address are named."""
-_KINDS = {
+_KINDS: dict[str, type[Customer | Invoice | Thread | Incident | Job]] = {
     "customer": Customer,
     "invoice": Invoice,
     "thread": Thread,
@@ -54,14 +54,20 @@ async def find(parts: Parts, translator: Translator, text: str) -> list[Match]:
     for kind, type_ in _KINDS.items():
         thing = found.aggregates.get(aggregate_id(kind, text))
         if isinstance(thing, type_):
-            owner = getattr(thing, "customer_id", None)
-            matches.append(Match(kind, text, "id", owner if isinstance(owner, str) else None))
+            matches.append(Match(kind, text, "id", _owner(thing)))
     matches += _permits(found, ours, own_id)
     if message in found.names:
         matches.append(Match("thread", found.names[message], "Message-ID"))
     if provider in found.names:
         matches.append(Match("permit", found.names[provider], "provider's message id"))
     return matches + await _by_own_id(parts, text, own_id)
+
+
+def _owner(thing: Customer | Invoice | Thread | Incident | Job) -> str | None:
+    """Whom it concerns: of a customer who was merged, the one that they turned out to be."""
+    if isinstance(thing, Customer):
+        return thing.merged_into or thing.customer_id
+    return thing.customer_id if isinstance(thing, Invoice | Thread) else None
 
 
 def _permits(found: Loaded, ours: str | None, own_id: str | None) -> list[Match]:

@@ -186,6 +186,10 @@ def test_find_knows_threads_invoices_incidents_and_alerts(
     run: Command, service: Service, name: str
 ) -> None:
     service.put_invoice(f"inv/{name}", customer_id=name).ok()
+    service.fact("customer.observed", {"customer_id": f"{name}-old", "emails": []})
+    service.fact("customer.merged", {"from": f"{name}-old", "into": name})
+    [merged] = _json(run("find", f"{name}-old", "--json"))
+    assert (merged["what"], merged["customer_id"]) == ("customer", name)
     message = {
         "thread_id": f"thr-{name}",
         "message_id": f"<m.{name}@example.com>",

@@ -125,6 +125,8 @@ def test_a_restored_snapshot_mails_nobody_again(
         recovery = wait_for_recovery(service)
         assert recovery["import_from"] == "2026-03-30T07:30:00Z"
         assert len(service.alerts("recovery_mode")) == 1
+        worst = service.get("/v1/diagnosis").ok()["findings"][0]
+        assert (worst["code"], worst["level"]) == ("recovery_mode", "wrong")
         assert ask_all(service) == ["recovery_mode"] * 40
         for permit_id in (old_permits[0], live):
             service.redeem(permit_id).no(409, "recovery_mode")

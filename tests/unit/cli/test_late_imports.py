@@ -3,6 +3,7 @@
 import importlib
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -59,3 +60,18 @@ def test_an_error_that_is_named_exists_under_that_name(name: str) -> None:
     found = getattr(importlib.import_module(module), kind)
     assert issubclass(found, Exception)
     assert f"{found.__module__}.{found.__qualname__}" == name
+
+
+@pytest.mark.parametrize(
+    ("words", "word", "completed"),
+    [
+        ("send-ledger pa", "1", "pause"),
+        ("send-ledger incident aff", "2", "affected"),
+        ("send-ledger permits --state unk", "3", "unknown"),
+    ],
+)
+def test_the_shell_completes_commands_and_values(words: str, word: str, completed: str) -> None:
+    env = {"_SEND_LEDGER_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": word}
+    program = Path(sys.executable).with_name("send-ledger")
+    done = subprocess.run([program], env=env, check=True, capture_output=True, text=True)
+    assert f"plain,{completed}" in done.stdout.splitlines()

@@ -3,7 +3,7 @@
 import asyncio
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -103,6 +103,17 @@ def plain_problem(code: str, detail: str, status: int | None = None) -> Answer:
 def unavailable(detail: str) -> Answer:
     """503: the store is down or the queue is full; nothing was granted (fail closed)."""
     return plain_problem("unavailable", detail)
+
+
+def too_many_commands(most: int) -> Answer:
+    """429: one key has as many commands waiting as one may (draft-ietf-httpapi-ratelimit-headers)."""
+    problem = plain_problem("rate_limited", f"this key has {most} commands waiting; ask again")
+    headers = (
+        ("Retry-After", "1"),
+        ("RateLimit-Policy", f'"commands";q={most}'),
+        ("RateLimit", '"commands";r=0;t=1'),
+    )
+    return replace(problem, headers=headers)
 
 
 async def answered(futures: Sequence["asyncio.Future[Answer]"]) -> list[Answer]:

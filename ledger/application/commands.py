@@ -265,3 +265,21 @@ Command: TypeAlias = (
     | Erase
     | BindAnswer
 )
+
+_OF_OPERATORS = (
+    CallPause,
+    CallResume,
+    AcceptClock,
+    ResetBreaker,
+    ReleaseAddress,
+    NoteGuardCheck,
+    DeclareIncident,
+    CloseIncident,
+)
+
+
+def is_of_operator(command: Command) -> bool:
+    """Is it what a human does in need? The answer of such a call is kept among it."""
+    if isinstance(command, BindAnswer):
+        return command.caller.may("operate")
+    return isinstance(command, _OF_OPERATORS)

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections import OrderedDict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +12,9 @@ from ledger.application.cache import AggregateCache
 from ledger.application.caller import SYSTEM
 from ledger.application.clock import stopwatch
 from ledger.application.clock_watch import ClockWatch
-from ledger.application.commands import Command, EnterRecovery, is_of_claim
+from ledger.application.commands import Command, EnterRecovery, is_of_claim, is_of_operator
 from ledger.application.counters import Counters
+from ledger.application.fair_queue import FairQueue, Full, Places, Rank
 from ledger.application.ports import (
     CommitUncertain,
     Head,
@@ -33,14 +33,17 @@ _log = logging.getLogger("ledger.engine")
 class Limits:
     """Bounds of the engine: nothing in it grows without one.
 
-    `reserved` are places beyond the queue for the ledger's own commands: webhooks, whose providers
-    would come again only much later, and lapses. A batch is written in parts of at least
-    `part` commands, so that the database writes one while the next is decided.
+    Of the `queue` one caller may fill `a_caller` places. `reserved` are places beyond the queue for
+    the ledger's own commands: webhooks, whose providers would come again only much later, and
+    lapses; `operators` are places for pauses and what else humans do in need. A batch is written in
+    parts of at least `part` commands, so that the database writes one while the next is decided.
     """
 
     batch: int = 512
     queue: int = 4096
+    a_caller: int = 4096
     reserved: int = 1024
+    operators: int = 256
     part: int = 16
     aggregates: int = 65_536
     catch_up: int = 20_000
@@ -86,8 +89,14 @@ class Engine:
         self._identity = identity
         self._clock = ClockWatch(policy.clock_jump)
         self._cache = AggregateCache(self.limits.aggregates)
-        self._queues: OrderedDict[str, deque[_Ticket]] = OrderedDict()
-        self._waiting = 0
+        self._queue: FairQueue[_Ticket] = FairQueue(
+            Places(
+                self.limits.queue,
+                self.limits.a_caller,
+                self.limits.operators,
+                self.limits.queue + self.limits.reserved,
+            )
+        )
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._closing = False
@@ -98,7 +107,7 @@ class Engine:
     @property
     def waiting(self) -> int:
         """How many commands wait to be taken."""
-        return self._waiting
+        return len(self._queue)
 
     @property
     def clock_suspect(self) -> str | None:
@@ -139,38 +148,43 @@ class Engine:
         return await answered([self.enqueue(command) for command in commands])
 
     def enqueue(self, command: Command) -> "asyncio.Future[Answer]":
-        """Put a command in its caller's queue; the answer comes by the future."""
+        """Put a command in its caller's queue; the answer comes by the future.
+
+        Where the queue is full the answer is 503: to this command, or to one of the caller that has
+        the most waiting. It is 429 where the caller has as many waiting as one may.
+        """
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        caller = command.caller.key_id
-        places = self.limits.queue + (self.limits.reserved if caller == SYSTEM.key_id else 0)
-        if self._closing or self._waiting >= places:
-            self.counters.refused_full += 1
-            future.set_result(answers.unavailable("the ledger has too much to do; ask again"))
+        if self._closing:
+            self._refuse(future)
             return future
-        self._queues.setdefault(caller, deque()).append(_Ticket(command, future))
-        self._waiting += 1
+        caller = command.caller.key_id
+        rank = Rank.LEDGER if caller == SYSTEM.key_id else Rank.CALLER
+        if rank is Rank.CALLER and is_of_operator(command):
+            rank = Rank.OPERATOR
+        try:
+            displaced = self._queue.put(_Ticket(command, future), caller, rank)
+        except Full as full:
+            self._refuse(future, self.limits.a_caller if full.of_caller else None)
+            return future
+        if displaced is not None:
+            self._refuse(displaced.future)
         self.expect()
         self._wake.set()
         return future
 
-    def _take(self) -> list[_Ticket]:
-        """Up to a batch of waiting commands, round-robin over callers."""
-        taken: list[_Ticket] = []
-        while self._queues and len(taken) < self.limits.batch:
-            caller, queue = self._queues.popitem(last=False)
-            if len(self._queues) == 0:
-                room = self.limits.batch - len(taken)
-                taken.extend(queue.popleft() for _ in range(min(room, len(queue))))
-            else:
-                taken.append(queue.popleft())
-            if queue:
-                self._queues[caller] = queue
-        self._waiting -= len(taken)
-        return taken
+    def _refuse(self, future: "asyncio.Future[Answer]", of_one: int | None = None) -> None:
+        """Answer a command that has no place; `of_one`: how many one caller may have waiting."""
+        if future.done():
+            return
+        self.counters.refused_full += 1
+        if of_one is not None:
+            future.set_result(answers.too_many_commands(of_one))
+        else:
+            future.set_result(answers.unavailable("the ledger has too much to do; ask again"))
 
     async def _run(self) -> None:
         while True:
-            if not self._waiting:
+            if not self._queue:
                 if self._begun_early:
                     await self._begin_in_vain()
                     continue
@@ -181,7 +195,7 @@ class Engine:
                 await self._wake.wait()
                 self._resting = False
                 continue
-            tickets = [t for t in self._take() if not t.future.cancelled()]
+            tickets = [t for t in self._queue.take(self.limits.batch) if not t.future.cancelled()]
             if not tickets:
                 continue
             try:
@@ -191,7 +205,7 @@ class Engine:
                 self._cache.clear(0)
                 await self._session.rollback()
                 self._settle_all(tickets, answers.plain_problem("internal_error", "see the log"))
-            if self._waiting < len(tickets) // 2:
+            if len(self._queue) < len(tickets) // 2:
                 await self._let_others_ask()
 
     @staticmethod

@@ -108,7 +108,8 @@ def request(method: str, path: str, key: str, body: bytes) -> bytes:
     """The bytes of a request after which the connection is closed."""
     head = (
         f"{method} {path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {key}\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        "Connection: close\r\n\r\n"
     )
     return head.encode() + body
 
@@ -180,7 +181,12 @@ def _batches(target: Target, heard: Heard) -> Callable[[int], Awaitable[None]]:
     async def flood(number: int) -> None:
         word = f"flood-{number}-{time.monotonic_ns()}"
         asked = [
-            {"kind": "notification", "customer_id": f"{word}-{n}", "event_type": "t", "event_id": "1"}
+            {
+                "kind": "notification",
+                "customer_id": f"{word}-{n}",
+                "event_type": "t",
+                "event_id": "1",
+            }
             for n in range(_PER_BATCH)
         ]
         body = json.dumps({"requests": asked}).encode()
@@ -192,7 +198,10 @@ def _batches(target: Target, heard: Heard) -> Callable[[int], Awaitable[None]]:
 async def silent(target: Target) -> dict[str, str]:
     """More silent connections than the service takes."""
     async with _open_connections(target, _SILENT):
-        return {"asks": str(await _asks(target, "silent")), "switches": str(await _switches(target))}
+        return {
+            "asks": str(await _asks(target, "silent")),
+            "switches": str(await _switches(target)),
+        }
 
 
 async def headers(target: Target) -> dict[str, str]:
@@ -298,9 +307,7 @@ def _busy(count: int) -> Iterator[None]:
 
 
 @click.command()
-@click.argument(
-    "tree", type=click.Path(exists=True, file_okay=False, path_type=Path), default=ROOT
-)
+@click.argument("tree", type=click.Path(exists=True, file_okay=False, path_type=Path), default=ROOT)
 @click.option("--attack", "names", type=click.Choice(list(ATTACKS)), multiple=True)
 @click.option("--busy", type=click.IntRange(0, 64), default=0, help="Processes that only count.")
 def main(tree: Path, names: tuple[str, ...], busy: int) -> None:

@@ -17,6 +17,10 @@ OTHER_REASONS = {
     "not_found": (404, "There is nothing here"),
     "method_not_allowed": (405, "The path does not take this method"),
     "too_large": (413, "The body is larger than 1 MiB"),
+    "bad_request": (400, "This is not a request of HTTP/1.1"),
+    "request_timeout": (408, "The request took too long to arrive"),
+    "uri_too_long": (414, "The path and its query are too long"),
+    "head_too_large": (431, "The headers are too many or too large"),
     "bad_signature": (400, "The signature of the webhook does not fit"),
     "stale": (503, "The read model has not come that far yet"),
     "internal_error": (500, "The request could not be decided; nothing was granted"),
@@ -72,7 +76,7 @@ def problem_document(code: str, detail: str, **extra: Any) -> tuple[int, dict[st
         status, title, retryable = reason.status, reason.title, reason.retryable
     else:
         status, title = OTHER_REASONS[code]
-        retryable = status == 503
+        retryable = status in (408, 503)
     body: dict[str, Any] = {
         "type": f"/problems/{code}",
         "title": title,

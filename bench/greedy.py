@@ -11,7 +11,7 @@ import multiprocessing
 import resource
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -207,29 +207,26 @@ async def silent(target: Target) -> dict[str, str]:
 async def headers(target: Target) -> dict[str, str]:
     """A request with headers without end, while others ask."""
     reader, writer = await target.connect()
+    answer = asyncio.create_task(reader.readline())
     sent = 0
-    status = "none"
 
     async def send() -> None:
-        nonlocal sent, status
+        nonlocal sent
         writer.write(b"GET /healthz HTTP/1.1\r\nHost: bench\r\n")
         line = b"X-Long: " + b"x" * 8_000 + b"\r\n"
-        try:
-            while sent < _HEADER_MIB * 2**20:
+        with suppress(OSError):
+            while sent < _HEADER_MIB * 2**20 and not answer.done():
                 writer.write(line * 32)
                 await writer.drain()
                 sent += len(line) * 32
             writer.write(b"\r\n")
-            status = (await reader.readline()).decode().strip()
-        except OSError:
-            first = await asyncio.wait_for(reader.readline(), 1) if not reader.at_eof() else b""
-            status = first.decode().strip() or "closed"
 
     task = asyncio.create_task(send())
     asks = await _asks(target, "headers")
-    await asyncio.wait([task], timeout=_PATIENCE)
+    await asyncio.wait([answer], timeout=_PATIENCE)
     task.cancel()
     writer.close()
+    status = answer.result().decode().strip() if answer.done() else "none"
     return {"asks": str(asks), "accepted": f"{sent / 2**20:.1f} MiB", "answer": status}
 
 

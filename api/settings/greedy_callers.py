@@ -25,8 +25,8 @@ class DoorLimits:
     body: float = 30.0
     idle: float = 75.0
     unread_for: float = 60.0
-    bodies: int = 128 * 1024 * 1024
-    unread: int = 128 * 1024 * 1024
+    bodies: int = 64 * 1024 * 1024
+    unread: int = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)

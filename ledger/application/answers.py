@@ -106,7 +106,7 @@ def unavailable(detail: str) -> Answer:
 
 
 def too_many_commands(most: int) -> Answer:
-    """429: one key has as many commands waiting as one may; fields as in `api/http/key_limits.py`."""
+    """429: one key has as many commands waiting as one may (ietf-httpapi-ratelimit-headers)."""
     problem = plain_problem("rate_limited", f"this key has {most} commands waiting; ask again")
     headers = (
         ("Retry-After", "1"),

@@ -42,6 +42,9 @@ class Door:
             self, config=config, server_state=server_state, app_state=app_state, _loop=_loop
         )
 
+    def __len__(self) -> int:
+        return len(self._all)
+
     def enter(self, new: BoundedProtocol) -> None:
         """Let a connection in: in its own place, in that of a silent one, or on trial.
 

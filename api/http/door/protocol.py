@@ -62,6 +62,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._head = 0
         self._refused: tuple[str, str] | None = None
         self._task: Any = None
+        self._answering: RequestResponseCycle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """Enter; the door may close another connection for this one, or refuse it."""
@@ -170,7 +171,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if cycle is not None and not cycle.response_complete:
             is_earlier = self.phase is not Phase.BODY or bool(self.pipeline)
             if is_earlier or cycle.response_started:
-                self._end_after(cycle)
+                self._end_after_answer()
                 return
             cycle.disconnected = True
             cycle.message_event.set()
@@ -192,7 +193,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self.transport.close()
 
     def _patience(self) -> float:
-        """How long a connection may stay as it is before it is closed without a word, in seconds."""
+        """How long, in seconds, before a connection is closed without a word."""
         limits = self.door.limits
         if self.phase is Phase.SILENT:
             return limits.first_byte
@@ -213,9 +214,10 @@ class BoundedProtocol(HttpToolsProtocol):
         self._refused = (code, detail)
         raise _Refused(code)
 
-    def _end_after(self, cycle: RequestResponseCycle) -> None:
-        """Close once this answer is written; read no further."""
-        cycle.keep_alive = False
+    def _end_after_answer(self) -> None:
+        """Close once the request that is being answered is; those behind it were not begun."""
+        if self._answering is not None:
+            self._answering.keep_alive = False
         self.pipeline.clear()
         self.flow.pause_reading()
         self._enter(Phase.ANSWER)
@@ -229,6 +231,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self.transport.write_eof()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._answering = cycle
         task = self._task = self.loop.create_task(cycle.run_asgi(app))
         task.add_done_callback(self.tasks.discard)
         self.tasks.add(task)

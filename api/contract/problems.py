@@ -11,6 +11,7 @@ from ledger.domain.reasons import REASONS
 PROBLEM = "application/problem+json"
 RETRY_SOON = (("Retry-After", "1"),)
 """Retry-After of every 503, in seconds: a database that is down is mostly back within seconds."""
+_SOON = frozenset({"rate_limited"})
 OTHER_REASONS = {
     "unauthorized": (401, "No key, or one that the ledger does not know"),
     "forbidden": (403, "This key may not do that"),
@@ -118,7 +119,12 @@ def first_of(errors: list[dict[str, Any]]) -> str:
 def problem_answer(code: str, detail: str, **extra: Any) -> Answer:
     """A problem document as an answer."""
     status, body = problem_document(code, detail, **extra)
-    return Answer(status, to_json(body), RETRY_SOON if status == 503 else ())
+    return Answer(status, to_json(body), retry_headers(status, code))
+
+
+def retry_headers(status: int, code: str) -> tuple[tuple[str, str], ...]:
+    """`Retry-After` of a problem that is over within seconds."""
+    return RETRY_SOON if status == 503 or code in _SOON else ()
 
 
 def invalid_answer(error: ValidationError) -> Answer:

@@ -69,7 +69,8 @@ class FairQueue(Generic[Item]):
         lane = self._lanes.get(caller)
         length = len(lane) if lane is not None else 0
         if length >= self._places.a_caller:
-            raise Full(of_caller=True)
+            # Where one caller may have them all, nobody else's places are what is missing.
+            raise Full(of_caller=self._places.a_caller < self._places.callers)
         displaced = None
         if self._of_callers >= self._places.callers:
             displaced = self._displaced_for(length)

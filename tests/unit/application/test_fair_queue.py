@@ -67,6 +67,13 @@ def test_one_caller_has_no_more_places_than_one_may() -> None:
     assert queue.put("b0", "b", Rank.CALLER) is None
 
 
+def test_one_caller_who_may_have_all_places_hears_that_the_queue_is_full() -> None:
+    queue = _queue(Places(callers=3, a_caller=3, operators=0, ledger=3), a=3)
+    with pytest.raises(Full) as refused:
+        queue.put("a3", "a", Rank.CALLER)
+    assert refused.value.of_caller is False
+
+
 def test_what_operators_do_is_taken_first_and_has_places_of_its_own() -> None:
     queue = _queue(a=6, b=2)
     assert queue.put("pause", "o", Rank.OPERATOR) is None

@@ -73,7 +73,7 @@ async def _read(search: _Search, cursor: str | None) -> ReadyPage:
     claimed = search.parts.claimed
     async with claimed.alone():
         claimed.forget(search.parts.projector.passed(READ_MODELS))
-        passed_over = claimed.pass_over(search.found)
+        skipped = claimed.to_skip(search.found)
         async with search.parts.connections.use() as connection:
             page = await ready(
                 connection,
@@ -82,15 +82,15 @@ async def _read(search: _Search, cursor: str | None) -> ReadyPage:
                 stage=search.stage,
                 limit=min(search.wanted, _SLICE),
                 cursor=cursor,
-                passing_over=passed_over.customers,
+                passing_over=skipped.customers,
             )
         names = [customer.customer_id for customer in page.items]
         search.claim.asks(names)
     search.found.update(names)
     search.wanted -= len(names)
-    if passed_over.until is not None:
+    if skipped.until is not None:
         # Never a lower position than before: the latest permit is forgotten last.
-        search.until = passed_over.until
+        search.until = skipped.until
     return page
 
 

@@ -1,7 +1,7 @@
 """Problem documents (RFC 9457) for denials and errors, for HTTP and the command line."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ValidationError
 
@@ -23,6 +23,7 @@ OTHER_REASONS = {
     "uri_too_long": (414, "The path and its query are too long"),
     "head_too_large": (431, "The headers are too many or too large"),
     "bad_signature": (400, "The signature of the webhook does not fit"),
+    "log_changed": (409, "The log that this position is of was replaced by an older copy"),
     "stale": (503, "The read model has not come that far yet"),
     "internal_error": (500, "The request could not be decided; nothing was granted"),
 }
@@ -53,6 +54,7 @@ class Problem(BaseModel):
     original: OriginalSend | None = None
     withheld: list[dict[str, Any]] | None = None
     errors: list[dict[str, Any]] | None = None
+    committed: Literal["no", "unknown"] | None = None
 
 
 class InvalidInput(Protocol):

@@ -23,7 +23,8 @@ from api.upkeep.sweeper import sweep
 from api.upkeep.witness_watch import watch
 from api.webhooks.intake import Intake
 from api.webhooks.refresh.refresher import Refresher
-from ledger.application.engine import Engine, Limits
+from ledger.application.engine import Engine
+from ledger.application.limits import Limits
 from ledger.application.world import Identity
 from ledger.store.connections import Connections
 from ledger.store.idempotency_lock import IdempotencyLock

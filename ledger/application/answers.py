@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from ledger.application.effects import Outcome
+from ledger.application.ports import CommitUncertain, StoreUnavailable
 from ledger.domain.reasons import REASONS, Denial, Reason
 
 _OPTIONS = orjson.OPT_UTC_Z
@@ -82,8 +83,10 @@ def problem_headers(denial: Denial, now: datetime) -> tuple[tuple[str, str], ...
     return ()
 
 
-def plain_problem(code: str, detail: str, status: int | None = None) -> Answer:
-    """A problem that no decision stands behind."""
+def plain_problem(
+    code: str, detail: str, status: int | None = None, committed: str | None = None
+) -> Answer:
+    """A problem that no decision stands behind; `committed` tells what is known of its effect."""
     reason = REASONS.get(code)
     if reason is None:
         reason = {"forbidden": _FORBIDDEN, "unauthorized": _UNAUTHORIZED}.get(code, _INTERNAL)
@@ -96,13 +99,30 @@ def plain_problem(code: str, detail: str, status: int | None = None) -> Answer:
         "code": reason.code,
         "retryable": reason.retryable,
     }
+    if committed is not None:
+        body["committed"] = committed
     headers = (("Retry-After", "1"),) if denial_status == 503 else ()
     return Answer(denial_status, to_json(body), headers)
 
 
 def unavailable(detail: str) -> Answer:
     """503: the store is down or the queue is full; nothing was granted (fail closed)."""
-    return plain_problem("unavailable", detail)
+    return plain_problem("unavailable", detail, committed="no")
+
+
+def store_failed(error: StoreUnavailable) -> Answer:
+    """503: it says whether the commit may have happened, as after a lost acknowledgement (D4).
+
+    The caller must not act on it. The same Idempotency-Key brings the answer of the commit that
+    happened, or a first decision.
+    """
+    if not isinstance(error, CommitUncertain):
+        return unavailable(f"the store does not answer: {error}; nothing was granted")
+    detail = (
+        f"nobody knows whether the commit happened ({error}): it may have been granted or "
+        "recorded; send nothing, and ask again with the same Idempotency-Key"
+    )
+    return plain_problem("unavailable", detail, committed="unknown")
 
 
 def too_many_commands(most: int) -> Answer:

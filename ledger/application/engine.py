@@ -14,7 +14,8 @@ from ledger.application.clock import stopwatch
 from ledger.application.clock_watch import ClockWatch
 from ledger.application.commands import Command, EnterRecovery, is_of_claim, is_of_operator
 from ledger.application.counters import Counters
-from ledger.application.fair_queue import FairQueue, Full, Places, Rank
+from ledger.application.fair_queue import FairQueue, Full, Rank
+from ledger.application.limits import Limits
 from ledger.application.ports import (
     CommitUncertain,
     Head,
@@ -27,26 +28,6 @@ from ledger.application.world import Identity
 from ledger.domain.policy import Policy
 
 _log = logging.getLogger("ledger.engine")
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds of the engine: nothing in it grows without one.
-
-    Of the `queue` one caller may fill `a_caller` places. `reserved` are places beyond the queue for
-    the ledger's own commands: webhooks, whose providers would come again only much later, and
-    lapses; `operators` are places for pauses and what else humans do in need. A batch is written in
-    parts of at least `part` commands, so that the database writes one while the next is decided.
-    """
-
-    batch: int = 512
-    queue: int = 4096
-    a_caller: int = 4096
-    reserved: int = 1024
-    operators: int = 256
-    part: int = 16
-    aggregates: int = 65_536
-    catch_up: int = 20_000
 
 
 _SHARE = 3
@@ -89,14 +70,7 @@ class Engine:
         self._identity = identity
         self._clock = ClockWatch(policy.clock_jump)
         self._cache = AggregateCache(self.limits.aggregates)
-        self._queue: FairQueue[_Ticket] = FairQueue(
-            Places(
-                self.limits.queue,
-                self.limits.a_caller,
-                self.limits.operators,
-                self.limits.queue + self.limits.reserved,
-            )
-        )
+        self._queue: FairQueue[_Ticket] = FairQueue(self.limits.places)
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._closing = False
@@ -186,7 +160,7 @@ class Engine:
         while True:
             if not self._queue:
                 if self._begun_early:
-                    await self._begin_in_vain()
+                    await self._end_early_begin()
                     continue
                 if self._closing:
                     return
@@ -217,7 +191,7 @@ class Engine:
         for _ in range(3):
             await asyncio.sleep(0)
 
-    async def _begin_in_vain(self) -> None:
+    async def _end_early_begin(self) -> None:
         """What was expected did not come: it was refused before it reached the engine."""
         self._begun_early = False
         try:
@@ -252,7 +226,7 @@ class Engine:
         """
         if isinstance(error, NotBegun | CommitUncertain):
             self.counters.unavailable += len(tickets)
-            return [answers.unavailable(f"the store does not answer: {error}")] * len(tickets)
+            return [answers.store_failed(error)] * len(tickets)
         if not isinstance(error, StoreUnavailable):
             _log.warning("a batch of %d is decided one by one: %r", len(tickets), error)
         self.counters.reruns += 1
@@ -262,7 +236,7 @@ class Engine:
                 results.extend(await self._attempt([ticket]))
             except StoreUnavailable as failure:
                 self.counters.unavailable += 1
-                results.append(answers.unavailable(f"the store does not answer: {failure}"))
+                results.append(answers.store_failed(failure))
                 if len(tickets) > 1:
                     rest = len(tickets) - len(results)
                     results.extend([answers.unavailable("the store does not answer")] * rest)

@@ -60,7 +60,7 @@ class Judgement:
 
 
 @dataclass(slots=True)
-class _Bench:
+class _Review:
     """The verdicts so far, and whether a guard has denied."""
 
     verdicts: list[Verdict] = field(default_factory=list)
@@ -87,21 +87,21 @@ def judge_request(world: World, command: RequestPermit) -> Judgement:
 
     Raises NotLoaded like the decision itself.
     """
-    bench = _Bench()
-    bench.ask("caller", _CALLER, None, lambda: key_obstacle(world, command))
-    ask = None if bench.decided else command.subject.ask(world, command)
+    review = _Review()
+    review.ask("caller", _CALLER, None, lambda: key_obstacle(world, command))
+    ask = None if review.decided else command.subject.ask(world, command)
     if isinstance(ask, Denial):
         refused: Denial = ask
-        bench.ask("request", "It cannot be about anything that is known.", None, lambda: refused)
+        review.ask("request", "It cannot be about anything that is known.", None, lambda: refused)
         ask = None
     if ask is None:
-        bench.verdicts.extend(not_judged())
+        review.verdicts.extend(not_judged())
     else:
-        passed = [_judge_subject(bench, ask.case, subject) for subject in ask.subjects]
-        bench.decided = not any(passed)
+        passed = [_judge_subject(review, ask.case, subject) for subject in ask.subjects]
+        review.decided = not any(passed)
         for guard in CUSTOMER_GUARDS:
-            bench.ask(guard.__name__, _rule(guard), None, _bound(guard, ask.case))
-    return _judgement(bench, request_permit(world, command))
+            review.ask(guard.__name__, _rule(guard), None, _bound(guard, ask.case))
+    return _judgement(review, request_permit(world, command))
 
 
 def not_judged() -> list[Verdict]:
@@ -110,17 +110,19 @@ def not_judged() -> list[Verdict]:
     return [Verdict(guard.__name__, _rule(guard), None, NOT_JUDGED) for guard in guards]
 
 
-def _judge_subject(bench: _Bench, case: Case, subject: Judged) -> bool:
+def _judge_subject(review: _Review, case: Case, subject: Judged) -> bool:
     """A send key that a guard denies is withheld; the others are judged all the same."""
-    bench.decided = False
+    review.decided = False
     for guard in SUBJECT_GUARDS:
-        bench.ask(guard.__name__, _rule(guard), subject.ref, _bound_to(guard, case, subject.judged))
-    return not bench.decided
+        review.ask(
+            guard.__name__, _rule(guard), subject.ref, _bound_to(guard, case, subject.judged)
+        )
+    return not review.decided
 
 
 def judge_redeem(world: World, command: Redeem) -> Judgement:
     """What a redeem looks at, in its order. Changes nothing; raises NotLoaded."""
-    bench = _Bench()
+    review = _Review()
     permit = world.permit(command.permit_id)
 
     def of_permit(judge: Callable[[Permit], Denial | None]) -> Callable[[], Denial | None]:
@@ -149,18 +151,18 @@ def judge_redeem(world: World, command: Redeem) -> Judgement:
     def redeemable(held: Permit) -> Denial | None:
         return not_redeemable(held, command.attempt)
 
-    bench.ask("known", "There is no such permit.", None, known)
-    bench.ask("granting_key", "Another key was granted it.", None, of_permit(forbidden))
-    bench.ask("state", "It is not to be redeemed any more.", None, of_permit(redeemable))
-    bench.ask("recovery", "The ledger is in recovery mode.", None, of_permit(recovering))
-    bench.ask("facts_since", "Something since the grant takes it back.", None, of_permit(revoked))
-    return _judgement(bench, redeem(world, command))
+    review.ask("known", "There is no such permit.", None, known)
+    review.ask("granting_key", "Another key was granted it.", None, of_permit(forbidden))
+    review.ask("state", "It is not to be redeemed any more.", None, of_permit(redeemable))
+    review.ask("recovery", "The ledger is in recovery mode.", None, of_permit(recovering))
+    review.ask("facts_since", "Something since the grant takes it back.", None, of_permit(revoked))
+    return _judgement(review, redeem(world, command))
 
 
-def _judgement(bench: _Bench, outcome: Outcome) -> Judgement:
+def _judgement(review: _Review, outcome: Outcome) -> Judgement:
     denial = outcome.denial
     code, detail = (denial.code, denial.detail) if denial is not None else (None, None)
-    return Judgement(bench.verdicts, outcome.status, code, detail, len(outcome.changes))
+    return Judgement(review.verdicts, outcome.status, code, detail, len(outcome.changes))
 
 
 def _bound(guard: CustomerGuard, case: Case) -> Callable[[], Denial | None]:

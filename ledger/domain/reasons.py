@@ -62,7 +62,7 @@ _ALL = (
     Reason("loop_guard", 429, "Too many replies in this thread or to this customer", True),
     Reason("rate_limited", 429, "This key asks for more than one key may at once", True),
     Reason("clock_suspect", 503, "The clocks disagree; nothing is granted until they agree", True),
-    Reason("unavailable", 503, "The ledger cannot answer now; nothing was granted", True),
+    Reason("unavailable", 503, "The ledger cannot answer now", True),
 )
 REASONS = {reason.code: reason for reason in _ALL}
 """Every reason by its code."""

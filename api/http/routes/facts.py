@@ -159,7 +159,7 @@ async def take_facts(context: Context, caller: Caller, events: list[Any]) -> dic
 
 async def _tell_of_unknown_types(context: Context, events: list[Any]) -> None:
     """Raise one alert for each unknown type that could concern money (design D10)."""
-    given = {event.get("type") for event in events if isinstance(event, dict)}
+    given = [event.get("type") for event in events if isinstance(event, dict)]
     texts = {type_ for type_ in given if isinstance(type_, str) and type_.isprintable()}
     unknown = {type_[:_LONGEST_TYPE] for type_ in texts - FACT_DATA.keys()}
     touching = sorted(t for t in unknown if any(word in t.lower() for word in _MONEY))

@@ -5,7 +5,7 @@ import asyncio
 from psycopg import AsyncConnection
 
 from ledger.application.commands import CallPause
-from ledger.application.engine import Limits
+from ledger.application.limits import Limits
 from tests.integration.store.engines import (
     WAITING_FOR_THE_LOCK,
     ask,

@@ -3,7 +3,7 @@
 import asyncio
 
 from api.running.parts import Parts
-from ledger.application.commands import Lapse
+from ledger.application.commands import NOBODY, Lapse
 from ledger.application.effects import Alert
 from ledger.application.ports import StoreUnavailable
 from ledger.store.alerts.alerting import raise_alert
@@ -26,6 +26,8 @@ async def sweep(parts: Parts) -> None:
         try:
             await let_lapse(parts)
             await watch_unknown(parts)
+            if parts.engine.owes_rows:
+                await parts.engine.submit(Lapse(NOBODY))
             if rounds % _HOUSEKEEPING_EVERY == 0:
                 await _clear_old(parts)
             rounds += 1

@@ -1,5 +1,6 @@
 """Decides a list of commands in order over one open transaction, and collects what to write."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
@@ -7,6 +8,7 @@ from uuid import UUID
 from ledger.application import answers
 from ledger.application.answers import Answer
 from ledger.application.cache import AggregateCache
+from ledger.application.caller import SYSTEM
 from ledger.application.commands import ApplyFact, BindAnswer, Command, Redeem, RequestPermit
 from ledger.application.decide import decide, lapses, riding_facts
 from ledger.application.effects import Change, NameClaim, Outcome
@@ -20,6 +22,7 @@ from ledger.application.ports import (
     WriterSession,
 )
 from ledger.application.prefetch import follow
+from ledger.application.repeated_denials import Tally
 from ledger.application.views import invoice_view
 from ledger.application.walk import Walk
 from ledger.application.world import LONGEST_MERGE_CHAIN, Binding, Identity, NotLoaded, World
@@ -45,6 +48,15 @@ class Work:
     touched: list[UUID] = field(default_factory=list)
     granted_bodies: dict[str, bytes] = field(default_factory=dict)
     to_snapshot: dict[UUID, Any] = field(default_factory=dict)
+    tally: Tally | None = None
+    owed: int = 0
+
+    @property
+    def decided(self) -> Iterator[DecisionRow]:
+        """The decisions of this transaction, counted ones included; no rows of earlier ones."""
+        yield from self.batch.decisions[self.owed :]
+        if self.tally is not None:
+            yield from self.tally.counted
 
 
 def open_work(
@@ -282,7 +294,12 @@ async def _decided(work: Work, command: RequestPermit | Redeem, outcome: Outcome
     if outcome.replayed:
         headers = (*headers, ("Idempotent-Replayed", "true"))
     headers = (*headers, *(("Ledger-Warning", warning) for warning in outcome.warnings))
-    _log_decision(work, command, outcome, position, stored)
+    row = _decision_row(work, command, outcome, position, stored)
+    repeated = _repeated(work, command, outcome, row)
+    if repeated is None:
+        work.batch.decisions.append(row)
+    elif outcome.denial is not None:
+        sent = answers.problem_body(outcome.denial, repeated, outcome.body)
     if isinstance(command, RequestPermit) and outcome.status == 201:
         _bind(work, command, outcome, stored)
     permit_id = outcome.granted.permit_id if outcome.granted else None
@@ -323,31 +340,43 @@ async def _address(work: Work, fingerprint: str | None) -> str | None:
     return work.cache.addresses.get(fingerprint)
 
 
-def _log_decision(
+def _repeated(
+    work: Work, command: RequestPermit | Redeem, outcome: Outcome, row: DecisionRow
+) -> str | None:
+    """The decision that this denial repeats without a row of its own; None where it has one.
+
+    The ledger's own requests, and denials that change something, always have one.
+    """
+    if work.tally is None or outcome.denial is None or command.caller.key_id == SYSTEM.key_id:
+        return None
+    if outcome.changes or outcome.alerts:
+        return None
+    return work.tally.row_for(row)
+
+
+def _decision_row(
     work: Work,
     command: RequestPermit | Redeem,
     outcome: Outcome,
     position: int,
     stored: bytes,
-) -> None:
+) -> DecisionRow:
     asked = isinstance(command, RequestPermit)
-    work.batch.decisions.append(
-        DecisionRow(
-            decision_id=command.decision_id,
-            decided_at=work.world.now,
-            position=position,
-            operation="permit" if asked else "redeem",
-            key_id=command.caller.key_id,
-            sender=command.caller.name,
-            kind=command.kind if isinstance(command, RequestPermit) else None,
-            customer_id=outcome.customer_id,
-            invoice_id=outcome.invoice_id,
-            thread_id=outcome.thread_id,
-            status=outcome.status,
-            code=outcome.denial.code if outcome.denial else None,
-            replayed=outcome.replayed,
-            policy=work.policy_version,
-            request=command.request,
-            answer=stored,
-        )
+    return DecisionRow(
+        decision_id=command.decision_id,
+        decided_at=work.world.now,
+        position=position,
+        operation="permit" if asked else "redeem",
+        key_id=command.caller.key_id,
+        sender=command.caller.name,
+        kind=command.kind if isinstance(command, RequestPermit) else None,
+        customer_id=outcome.customer_id,
+        invoice_id=outcome.invoice_id,
+        thread_id=outcome.thread_id,
+        status=outcome.status,
+        code=outcome.denial.code if outcome.denial else None,
+        replayed=outcome.replayed,
+        policy=work.policy_version,
+        request=command.request,
+        answer=stored,
     )

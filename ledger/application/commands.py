@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
+from uuid import UUID
 
 from ledger.application.caller import SYSTEM, Caller
 from ledger.application.facts.fact import Fact
@@ -111,6 +112,10 @@ class Lapse:
 
     permit_id: str
     caller: Caller = SYSTEM
+
+
+NOBODY = str(UUID(int=0))
+"""The id of no permit: its lapse changes nothing, but brings the writer to look and write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,21 +270,3 @@ Command: TypeAlias = (
     | Erase
     | BindAnswer
 )
-
-_OF_OPERATORS = (
-    CallPause,
-    CallResume,
-    AcceptClock,
-    ResetBreaker,
-    ReleaseAddress,
-    NoteGuardCheck,
-    DeclareIncident,
-    CloseIncident,
-)
-
-
-def is_of_operator(command: Command) -> bool:
-    """Is it what a human does in need? The answer of such a call is kept among it."""
-    if isinstance(command, BindAnswer):
-        return command.caller.may("operate")
-    return isinstance(command, _OF_OPERATORS)

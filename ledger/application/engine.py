@@ -12,9 +12,15 @@ from ledger.application.cache import AggregateCache
 from ledger.application.caller import SYSTEM
 from ledger.application.clock import stopwatch
 from ledger.application.clock_watch import ClockWatch
-from ledger.application.commands import Command, EnterRecovery, is_of_claim, is_of_operator
+from ledger.application.commands import (
+    NOBODY,
+    Command,
+    EnterRecovery,
+    Lapse,
+    is_of_claim,
+)
 from ledger.application.counters import Counters
-from ledger.application.fair_queue import FairQueue, Full, Rank
+from ledger.application.fair_queue import FairQueue, Full
 from ledger.application.limits import Limits
 from ledger.application.ports import (
     CommitUncertain,
@@ -24,6 +30,8 @@ from ledger.application.ports import (
     StoreUnavailable,
     WriterSession,
 )
+from ledger.application.ranks import rank_of
+from ledger.application.repeated_denials import RepeatedDenials
 from ledger.application.world import Identity
 from ledger.domain.policy import Policy
 
@@ -71,6 +79,7 @@ class Engine:
         self._clock = ClockWatch(policy.clock_jump)
         self._cache = AggregateCache(self.limits.aggregates)
         self._queue: FairQueue[_Ticket] = FairQueue(self.limits.places)
+        self._repeats = RepeatedDenials()
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._closing = False
@@ -88,6 +97,11 @@ class Engine:
         """Why the last batch did not trust the database's clock; None where it did."""
         return self._clock.suspicion.cause if self._clock.suspicion is not None else None
 
+    @property
+    def owes_rows(self) -> bool:
+        """Are there denials that were counted, and whose count is not written yet?"""
+        return self._repeats.owes_rows
+
     def on_commit(self, listener: Any) -> None:
         """Call `listener()` after each commit that moved the log on."""
         self._listeners.append(listener)
@@ -97,7 +111,9 @@ class Engine:
         self._task = asyncio.create_task(self._run(), name="ledger-engine")
 
     async def stop(self) -> None:
-        """Answer everything that was taken or waits, then end."""
+        """Answer everything that was taken or waits, write what was counted, then end."""
+        if self.owes_rows and self._task is not None:
+            self.enqueue(Lapse(NOBODY))
         self._closing = True
         self._wake.set()
         if self._task is not None:
@@ -131,12 +147,10 @@ class Engine:
         if self._closing:
             self._refuse(future)
             return future
-        caller = command.caller.key_id
-        rank = Rank.LEDGER if caller == SYSTEM.key_id else Rank.CALLER
-        if rank is Rank.CALLER and is_of_operator(command):
-            rank = Rank.OPERATOR
         try:
-            displaced = self._queue.put(_Ticket(command, future), caller, rank)
+            displaced = self._queue.put(
+                _Ticket(command, future), command.caller.key_id, rank_of(command)
+            )
         except Full as full:
             self._refuse(future, self.limits.a_caller if full.of_caller else None)
             return future
@@ -151,10 +165,8 @@ class Engine:
         if future.done():
             return
         self.counters.refused_full += 1
-        if of_one is not None:
-            future.set_result(answers.too_many_commands(of_one))
-        else:
-            future.set_result(answers.unavailable("the ledger has too much to do; ask again"))
+        full = answers.unavailable("the ledger has too much to do; ask again")
+        future.set_result(full if of_one is None else answers.too_many_commands(of_one))
 
     async def _run(self) -> None:
         while True:
@@ -265,6 +277,9 @@ class Engine:
                 self._policy_version,
                 self._identity,
             )
+            work.tally, owed = self._repeats.begin(head.now, closing=self._closing)
+            work.batch.decisions.extend(owed)
+            work.owed = len(owed)
             await batch.prepare(work, commands)
             work.batch.alerts.extend((alert, head.now) for alert in self._clock.alerts(head))
             if head.loss is not None:
@@ -361,8 +376,10 @@ class Engine:
             self.only_claims_since = work.batch.position
         self._cache.position = self.position = work.batch.position
         self._cache.used(work.touched)
-        for row in work.batch.decisions:
+        for row in work.decided:
             self.counters.count(row)
+        if work.tally is not None:
+            self._repeats.commit(work.tally)
         if work.batch.events:
             for listener in self._listeners:
                 self._tell(listener)

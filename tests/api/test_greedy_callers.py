@@ -228,3 +228,28 @@ def test_a_key_that_another_process_revokes_is_refused_at_once(service: Service,
         )
     client.get("/v1/due").no(401, "unauthorized")
     _notify(client, f"{name}-2").no(401, "unauthorized")
+
+
+def test_identical_denials_beyond_sixty_a_minute_are_one_row_with_a_count(
+    service: Service, name: str
+) -> None:
+    service.advance(minutes=2)
+    client = service.client("send")
+    _notify(client, name).ok(201)
+    answers = [_notify(client, name).no(409, "permit_held") for _ in range(65)]
+    last = service.get(f"/v1/decisions/{answers[-1]['decision_id']}").ok()
+    assert (last["code"], last["repeats"]) == ("permit_held", 0)
+    service.advance(seconds=61)
+
+    def listed() -> Answer:
+        return service.get("/v1/decisions", code="permit_held", customer_id=name, limit=100).ok()
+
+    give_up = time.monotonic() + 20
+    while len(items := listed()["items"]) < 61:
+        assert time.monotonic() < give_up, len(items)
+        time.sleep(0.1)
+    assert sorted(item["repeats"] for item in items) == [0] * 60 + [5]
+    (counted,) = [item for item in items if item["repeats"]]
+    detail = service.get(f"/v1/decisions/{counted['decision_id']}").ok()
+    assert detail["answer"]["decision_id"] == answers[-1]["decision_id"]
+    assert detail["repeats"] == detail["answer"]["repeats"] == 5

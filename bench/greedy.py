@@ -62,8 +62,9 @@ class Heard:
 class Target:
     """The service under attack, and the keys that its callers have."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, asks: int = _ASKS) -> None:
         self.pid = server.pid
+        self.asks = asks
         parts = urlsplit(server.url)
         self.host, self.port = parts.hostname or "", parts.port or 0
         self._admin = Client(server.url, server.key)
@@ -119,7 +120,7 @@ _Attack = Callable[[Target], Coroutine[Any, Any, dict[str, str]]]
 
 async def _asks(target: Target, word: str, every: float = 0.02) -> Heard:
     heard = Heard()
-    for number in range(_ASKS):
+    for number in range(target.asks):
         body = {"kind": "notification", "customer_id": f"{word}-{number}", "event_type": "t"}
         content = json.dumps(body | {"event_id": "1"}).encode()
         await target.ask("POST", "/v1/permits", target.sender, content, heard)
@@ -307,7 +308,8 @@ def _busy(count: int) -> Iterator[None]:
 @click.argument("tree", type=click.Path(exists=True, file_okay=False, path_type=Path), default=ROOT)
 @click.option("--attack", "names", type=click.Choice(list(ATTACKS)), multiple=True)
 @click.option("--busy", type=click.IntRange(0, 64), default=0, help="Processes that only count.")
-def main(tree: Path, names: tuple[str, ...], busy: int) -> None:
+@click.option("--asks", type=click.IntRange(1, 1_000), default=_ASKS, help="Single requests.")
+def main(tree: Path, names: tuple[str, ...], busy: int, asks: int) -> None:
     """Attack the service of TREE, and print what its other callers heard."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     table = Table(box=None, header_style="bold", pad_edge=False)
@@ -315,7 +317,7 @@ def main(tree: Path, names: tuple[str, ...], busy: int) -> None:
         table.add_column(column)
     for name in names or tuple(ATTACKS):
         with open_stand(FULL) as stand, stand.own_ledger(root=tree.resolve()) as server:
-            target = Target(server)
+            target = Target(server, asks)
             with _busy(busy):
                 found = asyncio.run(ATTACKS[name](target))
             for what, heard in found.items():

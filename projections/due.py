@@ -26,8 +26,8 @@ class BadCursor(ValueError):
 class Withheld:
     """Why a customer cannot be mailed now, and from when they can (UTC) if that is known.
 
-    `code` is `on_hold`, `address_on_hold`, `breaker_open` or `cap_reached`: the first that applies
-    in the order of the guards (design D12).
+    `code` is `on_hold`, `address_on_hold`, `breaker_open`, `reminded_recently` or `cap_reached`:
+    the first that applies in the order of the guards (design D12).
     """
 
     code: str
@@ -140,6 +140,7 @@ def _values(
         "after_at": after_at,
         "after_id": after_id,
         "outreach_per_day": policy.outreach_per_day,
+        "reminder_gap_days": policy.days_between_reminder_mails,
         "stage": stage,
         "limit": limit + 1,
         "passing_over": orjson.dumps(list(passing_over)).decode(),

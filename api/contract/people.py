@@ -96,13 +96,14 @@ class AddressHoldState(HoldState):
 
 
 class CustomerState(Body):
-    """The state of a customer in the ledger."""
+    """The state of a customer in the ledger; `owed` is less their `credit`."""
 
     customer_id: str
     addresses: list[str]
     breaker: BreakerState
     windows: dict[str, WindowState]
     owed: list[OwedState]
+    credit: list[OwedState]
     open_invoices: list[OpenInvoice]
     on_hold: HoldState | None
     addresses_on_hold: int

@@ -26,6 +26,7 @@ from ledger.application.views import address_holds, customer_view, invoice_view
 from ledger.application.world import Identity, World
 from ledger.domain.control import Control
 from ledger.domain.customer import Customer
+from ledger.domain.identity import Address
 from ledger.domain.incident import Incident
 from ledger.domain.invoice import Invoice
 from ledger.domain.permit import Permit
@@ -136,13 +137,14 @@ async def _command(
         redeem=asked.redeem,
         override=Override(override.action_id, override.by, override.reason) if override else None,
         job=JobToken(asked.job.name, asked.job.token) if asked.job else None,
+        cc=tuple(Address("", name) for name in row["request"].get("cc_fingerprints", ())),
     )
 
 
 def _asked(row: dict[str, Any]) -> Any:
     """The stored request, parsed as at its arrival; None where it is not valid."""
     request = dict(row["request"])
-    for name in ("to_fingerprint", "claim"):
+    for name in ("to_fingerprint", "cc_fingerprints", "claim"):
         request.pop(name, None)
     if _sets_up(request.get("kind")) and request.get("customer_id") is None:
         request["customer_id"] = row["customer_id"]
@@ -237,6 +239,7 @@ def _control(control: Control) -> dict[str, Any]:
     return {
         "pauses": {scope: pause.since for scope, pause in control.pauses.items()},
         "recovery_since": control.recovery_since,
+        "silent_feeds": control.silent_feeds,
     }
 
 
@@ -252,6 +255,7 @@ async def _customer(
     holds = address_holds(customer, (m for m in found if m is not None), world.now)
     view["addresses_on_hold"] = len({hold["fingerprint"] for hold in holds})
     view["address_holds"] = holds
+    view["reminded_at"] = customer.reminded_at
     return view | {"permits": [_permit(held) for held in customer.permits.values()]}
 
 

@@ -16,6 +16,7 @@ from api.http.routes import (
     due,
     explain,
     facts,
+    feeds,
     guard,
     incidents,
     journal,
@@ -54,7 +55,7 @@ def build_http(
         app.include_router(module.router)
     for module in (guard, incidents):
         app.include_router(module.router)
-    for module in (audit, explain, timeline):
+    for module in (audit, explain, timeline, feeds):
         app.include_router(module.router)
     app.include_router(facts.invoices)
     app.include_router(people.customers)

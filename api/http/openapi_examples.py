@@ -44,6 +44,19 @@ _PAID = {
         "state": "succeeded",
     },
 }
+_UNMERGED = {
+    "id": "evt_3",
+    "source": "support",
+    "type": "customer.unmerged",
+    "data": {"customer_id": "cus_2", "from": "cus_1"},
+}
+_CREDIT = {
+    "id": "evt_4",
+    "source": "billing",
+    "type": "customer.credit",
+    "data": {"customer_id": "cus_1", "credit_id": "goodwill-1", "amount": 2_500, "currency": "USD"},
+}
+_CORRECTION = {"by": "ann", "reason": "not in the log of the provider"}
 _REMINDER = {
     "kind": "reminder",
     "invoices": ["inv_1"],
@@ -77,6 +90,15 @@ PERMITS = {
         "customer_id": "cus_1",
         "event_type": "shipped",
         "event_id": "ord_9",
+        "happened_at": "2026-12-04T09:00:00Z",
+        "not_after": "2026-12-05T09:00:00Z",
+    },
+    "a mail with a copy": {
+        "kind": "notification",
+        "customer_id": "cus_1",
+        "event_type": "shipped",
+        "event_id": "ord_9",
+        "cc": ["kim@example.com"],
     },
     "digest": {
         "kind": "digest",
@@ -113,12 +135,23 @@ ASKED: dict[tuple[str, str], Examples] = {
     ("post", "/v1/permits"): {_JSON: _named(PERMITS)},
     ("post", "/v1/permits/batch"): _one({"requests": [_REMINDER, PERMITS["notification"]]}),
     ("post", "/v1/permits/{permit_id}/redeem"): _one({"attempt": "3f6c0b1e9d"}),
-    ("post", "/v1/permits/{permit_id}/outcome"): _one(
-        {"outcome": "sent", "provider": "resend", "provider_message_id": "re_123"}
-    ),
+    ("post", "/v1/permits/{permit_id}/outcome"): {
+        _JSON: _named(
+            {
+                "sent": {"outcome": "sent", "provider": "resend", "provider_message_id": "re_123"},
+                "a false sent is corrected": {"outcome": "rejected", "correction": _CORRECTION},
+            }
+        )
+    },
     ("put", "/v1/invoices/{invoice_id}"): _one(_SNAPSHOT),
     ("post", "/v1/facts"): {
-        _JSON: _named({"facts": {"facts": [_OBSERVED, _PAID]}}),
+        _JSON: _named(
+            {
+                "facts": {"facts": [_OBSERVED, _PAID]},
+                "a merge is undone": {"facts": [_UNMERGED]},
+                "a credit beside any invoice": {"facts": [_CREDIT]},
+            }
+        ),
         "application/cloudevents+json": _named({"one event": _PAID}),
         "application/cloudevents-batch+json": _named({"a batch": [_OBSERVED, _PAID]}),
     },
@@ -166,7 +199,7 @@ DENIALS: dict[tuple[str, str], dict[str, list[str]]] = {
             "apology_already_sent not_paused not_past_due not_reached stage_superseded "
             "balance_below_stage payment_in_flight on_hold permit_held outcome_unknown not_owner "
             "breaker_open paused recovery_mode address_on_hold answered superseded "
-            "subscription_ended"
+            "subscription_ended too_late facts_stale reminded_recently"
         ).split(),
         "422": ["key_conflict", "invalid_request", "unknown_intent"],
         "429": ["cap_reached", "loop_guard", "rate_limited"],

@@ -3,6 +3,7 @@
 import asyncio
 
 from api.running.parts import Parts
+from api.upkeep.feed_watch import watch_feeds
 from ledger.application.commands import NOBODY, Lapse
 from ledger.application.effects import Alert
 from ledger.application.ports import StoreUnavailable
@@ -28,6 +29,7 @@ async def sweep(parts: Parts) -> None:
             await watch_unknown(parts)
             if parts.engine.owes_rows:
                 await parts.engine.submit(Lapse(NOBODY))
+            await watch_feeds(parts)
             if rounds % _HOUSEKEEPING_EVERY == 0:
                 await _clear_old(parts)
             rounds += 1

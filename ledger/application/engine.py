@@ -12,15 +12,10 @@ from ledger.application.cache import AggregateCache
 from ledger.application.caller import SYSTEM
 from ledger.application.clock import stopwatch
 from ledger.application.clock_watch import ClockWatch
-from ledger.application.commands import (
-    NOBODY,
-    Command,
-    EnterRecovery,
-    Lapse,
-    is_of_claim,
-)
+from ledger.application.commands import NOBODY, Command, EnterRecovery, Lapse, is_of_claim
 from ledger.application.counters import Counters
 from ledger.application.fair_queue import FairQueue, Full
+from ledger.application.heard_feeds import HeardFeeds
 from ledger.application.limits import Limits
 from ledger.application.ports import (
     CommitUncertain,
@@ -68,6 +63,7 @@ class Engine:
     ) -> None:
         self.limits = limits or Limits()
         self.counters = Counters()
+        self.heard = HeardFeeds()
         self.position = 0
         self.only_claims_since = 0
         self.keys_version = -1
@@ -298,6 +294,7 @@ class Engine:
             await self._session.rollback()
             raise
         self._committed(work, head, commands)
+        self.heard.note(head.now, commands, results)
         return results
 
     async def _decide(self, work: batch.Work, commands: list[Command]) -> list[Answer]:

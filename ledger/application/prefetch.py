@@ -41,4 +41,5 @@ def _request(walk: Walk, command: RequestPermit) -> None:
         walk.name("override", command.override.action_id)
     for fact in command.facts:
         load_fact(walk, fact)
+    walk.claims(command.cc)
     command.subject.load(walk)

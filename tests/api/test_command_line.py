@@ -4,6 +4,7 @@ import asyncio
 import re
 import socket
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from click.testing import CliRunner, Result
 from api.cli.main import main
 from api.cli.session import console
 from ledger.application.caller import SYSTEM
-from ledger.application.commands import CallPause
+from ledger.application.commands import CallPause, NoteFeedSilence
 from tests.integration.store.engines import engine_on, rows
 from tests.support.postgres import fresh_database
 from tests.support.service import Service
@@ -185,6 +186,19 @@ def test_status_tells_a_pause_with_its_reason(run: Command, database: str) -> No
     assert re.search(said, paused, re.MULTILINE)
     for model in ("customers", "incidents", "invoices"):
         assert re.search(rf"^{model} ", paused, re.MULTILINE)
+
+
+def test_status_names_the_sources_that_are_silent(run: Command, database: str) -> None:
+    async def fall_silent() -> None:
+        async with engine_on(database) as engine:
+            silence = NoteFeedSilence("erp", datetime(2026, 11, 20, 10, tzinfo=UTC))
+            assert (await engine.submit(silence)).result == "applied"
+
+    assert run(database, "migrate").exit_code == 0
+    assert re.search(r"^silent sources +none *$", run(database, "status").output, re.MULTILINE)
+    asyncio.run(fall_silent())
+    said = r"^silent sources +erp, last heard 2026-11-20 10:00:00"
+    assert re.search(said, run(database, "status").output, re.MULTILINE)
 
 
 def test_keys_are_shown_once_and_listed_whole(run: Command, service: Service, name: str) -> None:

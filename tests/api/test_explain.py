@@ -17,6 +17,7 @@ ORDER = [
     "caller",
     "final_duplicate",
     "live_permit",
+    "too_late",
     "outside_facts",
     "customer_hold",
     "unsubscribed",
@@ -25,7 +26,9 @@ ORDER = [
     "pause",
     "address_hold",
     "breaker",
+    "reminder_gap",
     "cap",
+    "copies",
 ]
 
 

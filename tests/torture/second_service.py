@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.support.service import ROOT, SERVE, service_environ
 
-_SECONDS = 90.0
+_SECONDS = 300.0
 
 
 class SecondService:

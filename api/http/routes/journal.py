@@ -23,6 +23,7 @@ from api.http.cursors import decode_cursor, decode_number, encode_cursor, encode
 from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import answered_once, idempotency_of
 from api.http.problem_responses import documented
+from api.upkeep.feed_watch import watch_feeds
 from api.upkeep.sweeper import watch_unknown
 from ledger.application.answers import to_json
 from ledger.application.ports import Need
@@ -143,6 +144,7 @@ async def get_alerts(
 ) -> Response:
     """Alerts, newest first, and whether they were delivered and acknowledged."""
     await watch_unknown(context)
+    await watch_feeds(context)
     async with context.connections.use() as connection:
         page = await list_alerts(
             connection,

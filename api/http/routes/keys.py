@@ -6,7 +6,7 @@ import orjson
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import Response
 
-from api.contract.fields import Id
+from api.contract.fields import OwnId
 from api.contract.journal import KeyList
 from api.contract.people import KeyRequest, NewKey
 from api.contract.problems import ProblemError
@@ -97,7 +97,7 @@ async def get_keys(
 
 
 @router.delete("/{key_id}", status_code=204, responses=documented(404))
-async def drop_key(key_id: Id, caller: Admin, context: CurrentContext) -> Response:
+async def drop_key(key_id: OwnId, caller: Admin, context: CurrentContext) -> Response:
     """Revoke a key: no decision is made for it after this call has returned."""
     async with context.connections.use() as connection:
         if not await revoke_key(connection, key_id):

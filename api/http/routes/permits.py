@@ -7,12 +7,12 @@ import orjson
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response
 
-from api.contract.fields import Id
+from api.contract.fields import OwnId
 from api.contract.lists import PermitList
+from api.contract.outcomes import OutcomeRequest
 from api.contract.permits import (
     BatchAnswer,
     BatchRequest,
-    OutcomeRequest,
     Permit,
     PermitRequest,
     RedeemRequest,
@@ -29,7 +29,7 @@ from api.http.problem_responses import answer_response, documented
 from api.running.decision_ids import DECISION_IDS
 from ledger.application.answers import Answer, to_json
 from ledger.application.caller import Caller
-from ledger.application.commands import Redeem, ReportOutcome, RequestPermit
+from ledger.application.commands import Correction, Redeem, ReportOutcome, RequestPermit
 from ledger.application.permit_life import permit_body
 from ledger.domain.permit import Permit as PermitState
 from ledger.domain.permit import State
@@ -108,7 +108,7 @@ def _batch_item(answer: Answer) -> bytes:
 
 @router.post("/{permit_id}/redeem", response_model=Permit, responses=documented(404, 409))
 async def redeem(
-    permit_id: Id,
+    permit_id: OwnId,
     body: RedeemRequest,
     caller: Handler,
     context: CurrentContext,
@@ -122,7 +122,7 @@ async def redeem(
 
 @router.post("/{permit_id}/outcome", response_model=Permit, responses=documented(404, 409))
 async def report_outcome(
-    permit_id: Id,
+    permit_id: OwnId,
     body: OutcomeRequest,
     caller: Handler,
     context: CurrentContext,
@@ -130,8 +130,14 @@ async def report_outcome(
 ) -> Response:
     """Report the outcome of the mail; needs the granting key or the scope `operate`.
 
-    Reports may come in any order and be repeated.
+    Reports may come in any order and be repeated. A `correction` takes a false `sent` back; it
+    needs the scope `operate`.
     """
+    correction = None
+    if body.correction is not None:
+        if not caller.may("operate"):
+            raise ProblemError("forbidden", "a correction needs the scope operate")
+        correction = Correction(body.correction.by, body.correction.reason)
     command = ReportOutcome(
         known_uuid(permit_id),
         body.outcome,
@@ -140,6 +146,7 @@ async def report_outcome(
         body.provider_message_id,
         body.message_id,
         body.detail,
+        correction,
     )
     path = f"/v1/permits/{command.permit_id}/outcome"
     idempotency = idempotency_of(caller, "POST", path, key_header, body)
@@ -151,7 +158,7 @@ async def report_outcome(
 
 
 @router.get("/{permit_id}", response_model=Permit, responses=documented(404))
-async def get_permit(permit_id: Id, caller: PermitReader, context: CurrentContext) -> Response:
+async def get_permit(permit_id: OwnId, caller: PermitReader, context: CurrentContext) -> Response:
     """The current state of a permit."""
     found = await context.reader.permit(known_uuid(permit_id))
     if found is None:

@@ -1,7 +1,7 @@
 """What the engine asks of a type of fact; each file of a type answers it with one class."""
 
 from collections.abc import Iterable
-from typing import Protocol, TypeVar
+from typing import ClassVar, Protocol, TypeVar
 
 from ledger.application.effects import Outcome
 from ledger.application.facts.fact import Fact, FactData
@@ -16,6 +16,8 @@ class FactType(Protocol[Data]):
     """Everything that is special about the facts with this class of data."""
 
     data: type[Data]
+    tells_of_money: ClassVar[bool] = False
+    """Does it tell what somebody owes, so that reminders rest on whoever tells it?"""
 
     def load(self, walk: Walk, data: Data) -> None:
         """Note what `apply` and `permits` will look at, so that a batch loads it at once.

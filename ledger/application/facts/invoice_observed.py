@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from typing import ClassVar
 
 from ledger.application.effects import Outcome
 from ledger.application.facts.addresses import ensure_customer, note_invoice_address, unite
-from ledger.application.facts.fact import Fact, FactData
+from ledger.application.facts.fact import RIDING, Fact, FactData
 from ledger.application.facts.fact_type import FactType
 from ledger.application.facts.invoices import register_invoice, take_snapshot
 from ledger.application.facts.unset import UNSET, Unset
@@ -24,6 +25,8 @@ class InvoiceObserved(FactData):
     `whole_second` says that its source counts whole seconds, `nothing_in_flight` that no payment
     is on its way (ADR 0005).
     """
+
+    TIMES: ClassVar[tuple[str, ...]] = ("observed_at",)
 
     invoice_id: str
     customer_id: str | None
@@ -45,6 +48,7 @@ class InvoiceObservedType(FactType[InvoiceObserved]):
     """Snapshots of invoices, in any order."""
 
     data = InvoiceObserved
+    tells_of_money: ClassVar[bool] = True
 
     def load(self, walk: Walk, data: InvoiceObserved) -> None:
         """The invoice, whoever owes it, and whose its address is."""
@@ -65,7 +69,7 @@ class InvoiceObservedType(FactType[InvoiceObserved]):
                 body={"detail": "the invoice names neither a customer_id nor an email"},
                 invoice_id=data.invoice_id,
             )
-        snapshot = _merged(world, invoice, before, data, customer_id, fact.time)
+        snapshot = _merged(world, invoice, before, data, customer_id, fact)
         outcome = Outcome(result="applied", invoice_id=data.invoice_id, customer_id=customer_id)
         dated_by_arrival = data.observed_at is None and fact.time is None and data.version is None
         last, beside, taken = _last(invoice, snapshot, dated_by_arrival)
@@ -155,10 +159,10 @@ def _merged(
     before: Snapshot | None,
     data: InvoiceObserved,
     customer_id: str,
-    event_time: datetime | None,
+    fact: Fact,
 ) -> Snapshot:
     """The snapshot with what was left out taken from the one before."""
-    observed_at = data.observed_at or event_time
+    observed_at = data.observed_at or fact.time
     issued_on, due_on, zone = data.issued_on, data.due_on, data.time_zone
     snapshot = Snapshot(
         customer_id=customer_id,
@@ -172,7 +176,8 @@ def _merged(
         time_zone=(before.time_zone if before else None) if isinstance(zone, Unset) else zone,
         version=data.version,
         address=_address(data, before),
-        whole_second=data.whole_second,
+        source="" if fact.source == RIDING else fact.source,
+        whole_second=data.whole_second and observed_at is not None,
     )
     if observed_at is None:
         snapshot = _dated_by_arrival(snapshot, invoice)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import ClassVar
 from uuid import uuid5
 
 from ledger.application.breakers import open_breaker
@@ -19,6 +20,7 @@ from ledger.application.facts.fact_type import FactType
 from ledger.application.facts.invoices import register_invoice
 from ledger.application.facts.threads import owned_thread, start_thread
 from ledger.application.permit_settlement import displace, revoke_rival
+from ledger.application.sent_proofs import note_also_sent
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain import windows
@@ -26,7 +28,7 @@ from ledger.domain.conversation import ByHand
 from ledger.domain.customer import Customer
 from ledger.domain.identity import aggregate_id
 from ledger.domain.invoice import Invoice
-from ledger.domain.permit import Lane, Permit, State
+from ledger.domain.permit import OBSERVED, Lane, Permit, State
 from ledger.domain.policy import Stage
 from ledger.domain.sends import SendRecord
 from ledger.domain.stages import unrecorded_below
@@ -37,10 +39,15 @@ _MINE = aggregate_id("observed", "send")
 
 @dataclass(frozen=True, slots=True)
 class SendObserved(FactData):
-    """A mail that went out without a permit; `in_reply_to` is the message that it answers."""
+    """A mail that went out without a permit; `at` None means now (UTC).
+
+    `in_reply_to` is the message that it answers.
+    """
+
+    TIMES: ClassVar[tuple[str, ...]] = ("at",)
 
     customer_id: str
-    at: datetime
+    at: datetime | None
     invoice_id: str | None = None
     stage: str | None = None
     thread_id: str | None = None
@@ -98,10 +105,10 @@ class SendObservedType(FactType[SendObserved]):
         customer = ensure_customer(world, outcome, data.customer_id)
         customer_id = customer.customer_id if customer else data.customer_id
         name = f"{fact_name(fact)}:{data}" if fact.fact_id else f"{data}:{world.now}"
-        sent_at = min(data.at, world.now)
+        sent_at = min(data.at or world.now, world.now)
         mail = Permit(
             permit_id=str(uuid5(_MINE, name)),
-            kind="observed",
+            kind=OBSERVED,
             lane=Lane.OUTREACH if data.in_reply_to is None else Lane.REPLY,
             state=State.SENT,
             customer_id=customer_id,
@@ -176,6 +183,7 @@ def _use_up_stage(
             cycle -= 1
         held = invoice.stages.get((cycle, stage))
         if held is not None and held.state in ("sent", "bounced"):
+            note_also_sent(world, outcome, (held.permit_id,), mail.permit_id)
             return
         if held is not None:
             displace(world, outcome, held, mail)
@@ -204,6 +212,7 @@ def _use_up_intent(
     if thread is not None:
         held = thread.book.sends.get(slot)
         if held is not None and held.state is State.SENT:
+            note_also_sent(world, outcome, (held.permit_id,), mail.permit_id)
             return
         if held is not None:
             revoke_rival(world, outcome, held.permit_id, mail)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import ClassVar
 
 from ledger.application.effects import Contact, NameClaim, Outcome
 from ledger.application.facts.addresses import (
@@ -45,6 +46,8 @@ class ThreadMessage(FactData):
     A reply goes to `reply_to`, else to `sender`. `aliases` are other names of the same message: a
     mail system's own id beside the Message-ID. `report` is what a mail system's report tells.
     """
+
+    TIMES: ClassVar[tuple[str, ...]] = ("at",)
 
     thread_id: str
     message_id: str

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, ClassVar, Protocol, Self
 
 from ledger.application.caller import Caller
@@ -11,6 +12,7 @@ from ledger.application.world import World
 from ledger.domain.guards import Case, Subject
 from ledger.domain.identity import Address
 from ledger.domain.permit import Item, Lane, Permit
+from ledger.domain.policy import Policy
 from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
 from ledger.domain.sends import SendBook
@@ -26,6 +28,10 @@ class Request(Protocol):
     @property
     def override(self) -> object | None:
         """The human's action that it repeats a send for, None where it is no repeat."""
+
+    @property
+    def cc(self) -> tuple[Address, ...]:
+        """Who is to get a copy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,8 @@ class PermitSubject(Protocol):
 
     kind: ClassVar[str]
     """The name of the kind in requests, permits, holds and pauses."""
+    dunning: ClassVar[bool] = False
+    """Does it remind of invoices?"""
     sets_up: ClassVar[bool] = False
     """May it be the first that the ledger hears of a customer or a thread? No facts ride along."""
     ends_with_subscription: ClassVar[bool] = False
@@ -105,6 +113,10 @@ class PermitSubject(Protocol):
     def claim(self) -> bool:
         """Is it one of a claim's, which asks for whoever can be mailed now?"""
         return False
+
+    def ends_at(self, policy: Policy) -> datetime | None:
+        """From when on the mail is too late to be of use (UTC), None if it never is."""
+        return None
 
     @classmethod
     def from_body(cls, body: Any, address: Callable[[str], Address]) -> Self:

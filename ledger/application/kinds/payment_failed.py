@@ -11,6 +11,7 @@ from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.identity import Address
 from ledger.domain.invoice import Invoice
+from ledger.domain.payment_attempts import slots_of_failure
 from ledger.domain.permit import LIVE, Lane
 from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
@@ -54,7 +55,7 @@ class PaymentFailedNotice(PermitSubject):
         return Lane.TRANSACTIONAL if transactional else Lane.OUTREACH
 
     def ask(self, world: World, request: Request) -> Ask | Denial:
-        """The slots of the event and the attempt among the notices of the invoice."""
+        """The slots of the event, the attempt, and what facts told as one with them."""
         invoice = world.invoice(self.invoice_id)
         if invoice is None or invoice.snapshot is None:
             ask = begin_ask(world, request, self, None, "")
@@ -67,19 +68,16 @@ class PaymentFailedNotice(PermitSubject):
         ask = begin_ask(world, request, self, customer, owner)
         if isinstance(ask, Denial):
             return ask
-        slots = [f"event:{self.event_id}"]
+        slots = slots_of_failure(invoice.attempts, self.event_id, self.attempt_id)
         keys = [payment_event_key(self.invoice_id, self.event_id)]
         if self.attempt_id is not None:
-            slots.append(f"attempt:{self.attempt_id}")
             keys.append(payment_attempt_key(self.invoice_id, self.attempt_id))
         limit = rejection_limit(world, request)
         named = (*invoice.subscriptions, *([self.subscription_id] if self.subscription_id else ()))
         ended = customer.subscriptions.ended(named, world.now) if customer is not None else None
-        notice = InvoiceNotice(
-            invoice, self.kind, tuple(slots), world.now, world.policy, limit, ended
-        )
+        notice = InvoiceNotice(invoice, self.kind, slots, world.now, world.policy, limit, ended)
         ask.subjects = [Judged(self.invoice_id, notice)]
-        ask.keys, ask.slots, ask.book = tuple(keys), tuple(slots), invoice.notices
+        ask.keys, ask.slots, ask.book = tuple(keys), slots, invoice.notices
         ask.invoice_id = self.invoice_id
         ask.rejections = max(invoice.notices.rejections.get(slot, 0) for slot in slots)
         ask.extras = {

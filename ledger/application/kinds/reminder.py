@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, ClassVar, Self
 
-from ledger.application.effects import Outcome
+from ledger.application.effects import Alert, Outcome
 from ledger.application.kinds.ask import begin_ask, missing_invoice
 from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request
+from ledger.application.statement import covered_currencies
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.customer import Customer
+from ledger.domain.freshness import is_old
 from ledger.domain.identity import Address
 from ledger.domain.invoice import Invoice
 from ledger.domain.permit import Item, Lane
@@ -32,6 +35,7 @@ class Reminder(PermitSubject):
     """A reminder for one or more invoices of one customer; `stage` None takes the due one."""
 
     kind: ClassVar[str] = "reminder"
+    dunning: ClassVar[bool] = True
 
     invoices: tuple[str, ...]
     stage: str | None = None
@@ -92,6 +96,7 @@ class Reminder(PermitSubject):
             if customer is not None:
                 customers[customer.customer_id] = customer
             expected = self.expected.get(invoice_id, Expected())
+            covered = invoice.snapshot.currency in covered_currencies(world, customer)
             subject = InvoiceStage(
                 invoice,
                 self.kind,
@@ -101,6 +106,8 @@ class Reminder(PermitSubject):
                 expected.cycle,
                 expected.amount_remaining,
                 request.override is not None,
+                covered=covered,
+                silent_feeds=world.control.silent_feeds,
                 ended=_ended(invoice, customer, world),
             )
             judged.append(Judged(invoice_id, subject))
@@ -130,6 +137,8 @@ class Reminder(PermitSubject):
         """Put the stages on record; a deliberate repeat leaves the record of the first send."""
         permit = granted.permit
         for item, stage in zip(permit.items, _stages(granted.passed), strict=True):
+            if is_old(stage.invoice, world.now):
+                outcome.alerts.append(_old_facts(stage, world.now))
             if item.invoice_id in granted.repeated:
                 continue
             outcome.change(
@@ -161,6 +170,20 @@ def _stages(passed: list[Judged]) -> list[InvoiceStage]:
     return [j.judged for j in passed if isinstance(j.judged, InvoiceStage)]
 
 
+def _old_facts(stage: InvoiceStage, now: datetime) -> Alert:
+    """The page for a reminder on old facts: one a day for each source of them."""
+    snapshot = stage.invoice.snapshot
+    assert snapshot is not None
+    source = snapshot.source or "unnamed"
+    return Alert(
+        "old_facts",
+        f"old_facts:{source}:{now.date().isoformat()}",
+        f"a reminder of invoice {stage.invoice.invoice_id} rests on a snapshot of "
+        f"{snapshot.observed_at.isoformat()} from the source {source}",
+        snapshot.customer_id,
+    )
+
+
 def _item(stage: InvoiceStage) -> Item:
     invoice, due = stage.invoice, stage.due()
     assert invoice.snapshot is not None
@@ -172,6 +195,7 @@ def _item(stage: InvoiceStage) -> Item:
         invoice.standing.balance,
         invoice.snapshot.currency,
         invoice.standing.starts_on,
+        invoice.snapshot.observed_at,
     )
 
 

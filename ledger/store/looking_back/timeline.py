@@ -20,7 +20,7 @@ _KINDS = {
     "outcome": "MailSettled ReminderSent ReminderOutcomeUnknown ReminderBounced ReminderFreed "
     "NoticeSettled SendSettled",
     "guard": "BreakerOpened AddressHeld LoopGuardTripped",
-    "action": "BreakerReset AddressReleased Erased",
+    "action": "BreakerReset AddressReleased Erased OutcomeCorrected",
 }
 _KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 _NOT_DATA = ("timestamp", "originator_topic", "class_version")

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from api.claims.claimed_customers import Claim
 from api.claims.parts import ClaimParts
+from ledger.application.key_limits import KeyLimits
 from ledger.application.ports import Need
 from projections.due import READ_MODELS, ReadyCustomer, ReadyPage, ready
 
@@ -27,20 +28,23 @@ class _Search:
     claim: Claim
     stage: str | None
     wanted: int
+    limits: KeyLimits | None
     now: datetime
     found: set[str] = field(default_factory=set)
     until: int | None = None
 
 
 async def ready_slices(
-    parts: ClaimParts, claim: Claim, stage: str | None, limit: int
+    parts: ClaimParts, claim: Claim, stage: str | None, limit: int, limits: KeyLimits | None = None
 ) -> AsyncGenerator[list[ReadyCustomer], None]:
     """Yield up to `limit` customers with their due invoices, each once, none of another claim's.
+
+    `limits` are those of the key that claims.
 
     If there are fewer, wait for the read models and search once more: customers whose permits
     other claims just got may have more due invoices.
     """
-    search = _Search(parts, claim, stage, limit, await _caught_up(parts))
+    search = _Search(parts, claim, stage, limit, limits, await _caught_up(parts))
     for first in (True, False):
         async with aclosing(_slices(search)) as slices:
             async for customers in slices:
@@ -83,6 +87,7 @@ async def _read(search: _Search, cursor: str | None) -> ReadyPage:
                 limit=min(search.wanted, _SLICE),
                 cursor=cursor,
                 passing_over=skipped.customers,
+                limits=search.limits,
             )
         names = [customer.customer_id for customer in page.items]
         search.claim.asks(names)

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, Literal, Protocol
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from ledger.application.answers import Answer, to_json
+from ledger.domain.next_steps import DEFECT, NEXT_STEPS, Action
 from ledger.domain.reasons import REASONS
 
 PROBLEM = "application/problem+json"
@@ -45,14 +46,17 @@ class Problem(BaseModel):
     title: str
     status: int
     detail: str
-    code: str
+    code: str = Field(json_schema_extra={"enum": [*sorted({*REASONS, *OTHER_REASONS})]})
     retryable: bool
+    next_action: Action
+    next_step: str
     decision_id: str | None = None
     available_at: str | None = None
     permit_id: str | None = None
     due_stage: str | None = None
     original: OriginalSend | None = None
     withheld: list[dict[str, Any]] | None = None
+    riding_facts: Literal["not_kept"] | None = None
     errors: list[dict[str, Any]] | None = None
     committed: Literal["no", "unknown"] | None = None
 
@@ -80,6 +84,7 @@ def problem_document(code: str, detail: str, **extra: Any) -> tuple[int, dict[st
     else:
         status, title = OTHER_REASONS[code]
         retryable = status in (408, 503)
+    step = NEXT_STEPS.get(code, DEFECT)
     body: dict[str, Any] = {
         "type": f"/problems/{code}",
         "title": title,
@@ -87,6 +92,8 @@ def problem_document(code: str, detail: str, **extra: Any) -> tuple[int, dict[st
         "detail": detail,
         "code": code,
         "retryable": retryable,
+        "next_action": step.action,
+        "next_step": step.sentence,
     }
     return status, body | extra
 

@@ -1,7 +1,7 @@
 """Explains a decision: evaluates its request again on the ledger's state at that time (D11)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -36,6 +36,7 @@ from ledger.store.keys import caller_named
 from ledger.store.looking_back.past import Past, PastEvent
 
 _KEY_RULE = "Its Idempotency-Key is bound to a grant: the same request hears it again."
+_FACTS_RULE = "It was judged with facts that rode along and were forgotten: nothing else has them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,20 @@ async def explain(
         if explanation.reproduced and same_words:
             return explanation
         found.append((explanation.reproduced, explanation))
-    return max(found, key=lambda pair: pair[0])[1]
+    best = max(found, key=lambda pair: pair[0])[1]
+    return _by_forgotten_facts(row, best) if _facts_forgotten(row) else best
+
+
+def _facts_forgotten(row: dict[str, Any]) -> bool:
+    """Did facts ride along of a key that is believed only together with a grant (ADR 0014)?"""
+    return "riding_facts" in row["answer"]
+
+
+def _by_forgotten_facts(row: dict[str, Any], found: Explanation) -> Explanation:
+    """The answer stands by itself where what is on record does not come to it."""
+    said = (DENIED, row["code"], row["answer"].get("detail"))
+    verdict = Verdict("riding_facts", _FACTS_RULE, None, *said)
+    return replace(found, reproduced=True, guards=[verdict, *not_judged()])
 
 
 async def _judge(

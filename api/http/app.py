@@ -49,6 +49,8 @@ def build_http(
         lifespan=lifespan,
         docs_url="/docs",
         redoc_url=None,
+        # The redirect of a needless slash would name the host that the request names.
+        redirect_slashes=False,
     )
     install_problem_handlers(app)
     for module in (permits, facts, due, webhooks, people, control, journal, keys, service):

@@ -1,5 +1,6 @@
 """Authentication: the caller of a request by its API key, and the scope that an endpoint needs."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from fastapi import Depends, Request, Security
@@ -15,7 +16,19 @@ from ledger.application.caller import Caller
 from ledger.store.connections import use_the_reserve
 
 _CALLER = "ledger.caller"
+SEVERAL = "the request has several Authorization headers; send one"
 _BEARER = HTTPBearer(auto_error=False, description="An API key, made by `keys create`")
+
+
+def the_authorization(headers: Iterable[tuple[bytes, bytes]]) -> bytes | None:
+    """The `Authorization` header of a request, None without one. Raises ProblemError for two.
+
+    A proxy in front may judge the first and pass both on (RFC 9110, section 5.3: it is no list).
+    """
+    found = [value for name, value in headers if name == b"authorization"]
+    if len(found) > 1:
+        raise ProblemError("unauthorized", SEVERAL)
+    return found[0] if found else None
 
 
 async def caller_of(context: Context, authorization: bytes | None) -> Caller:
@@ -37,7 +50,7 @@ async def _caller_by_the_store(request: Request, in_need: bool) -> Caller:
     """
     caller = request.scope.get(_CALLER)
     if caller is None:
-        header = request.headers.get("authorization", "").encode("latin-1")
+        header = the_authorization(request.scope["headers"]) or b""
         context = context_of(request)
         caller = await context.keys.find(header)
         if caller is not None:

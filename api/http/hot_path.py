@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.contract.permits import RedeemRequest
 from api.contract.problems import PROBLEM, ProblemError, invalid_answer, problem_answer
-from api.http.auth import caller_of
+from api.http.auth import SEVERAL, caller_of, the_authorization
 from api.http.context import Context
 from api.http.door.protocol import RESERVE
 from api.http.permit_request import ask, kept_redeem
@@ -121,6 +121,7 @@ class HotPath:
         return None
 
     async def _webhook(self, scope: Scope, path: str, receive: Receive) -> Answer:
+        the_authorization(scope["headers"])
         body = await read_body(receive, self._limit)
         headers = {n.decode("latin-1"): v.decode("latin-1") for n, v in scope["headers"]}
         intake = self._state.context.intake
@@ -131,6 +132,8 @@ class HotPath:
         authorization = key_header = None
         for name, value in scope["headers"]:
             if name == b"authorization":
+                if authorization is not None:
+                    return problem_answer("unauthorized", SEVERAL)
                 authorization = value
             elif name == b"idempotency-key":
                 key_header = value.decode("latin-1")

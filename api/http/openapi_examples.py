@@ -181,11 +181,12 @@ ASKED: dict[tuple[str, str], Examples] = {
     ("post", "/v1/alerts/{alert_id}/ack"): _one({"by": "ann"}),
     ("post", "/v1/projections/{name}/rebuild"): _one({}),
     ("post", "/v1/keys"): _one(
-        {"name": "poller", "scopes": ["send", "facts"], "redeem": "required"}
+        {"name": "agent", "scopes": ["send"], "intents": ["refund_notice"], "customers": ["eu_*"]}
     ),
 }
 """Example requests, by method and path; webhook bodies are defined by the providers."""
 
+_LIMITED = ["forbidden", "key_limit"]
 _AT_REDEEM = "already_redeemed revoked expired recovery_mode".split()
 
 DENIALS: dict[tuple[str, str], dict[str, list[str]]] = {
@@ -201,6 +202,7 @@ DENIALS: dict[tuple[str, str], dict[str, list[str]]] = {
             "breaker_open paused recovery_mode address_on_hold answered superseded "
             "subscription_ended too_late facts_stale reminded_recently"
         ).split(),
+        "403": ["forbidden", "key_limit", "riding_facts_refused"],
         "422": ["key_conflict", "invalid_request", "unknown_intent"],
         "429": ["cap_reached", "loop_guard", "rate_limited"],
         "503": ["clock_suspect", "unavailable"],
@@ -214,6 +216,9 @@ DENIALS: dict[tuple[str, str], dict[str, list[str]]] = {
         "404": ["unknown_permit"],
         "409": ["already_settled"],
     },
+    ("get", "/v1/permits"): {"403": _LIMITED},
+    ("get", "/v1/due"): {"403": _LIMITED},
+    ("post", "/v1/due/claim"): {"403": _LIMITED},
     ("get", "/v1/permits/{permit_id}"): {"404": ["unknown_permit"]},
     ("get", "/v1/invoices/{invoice_id}"): {"404": ["unknown_invoice"]},
     ("get", "/v1/invoices/{invoice_id}/timeline"): {"404": ["unknown_invoice"]},
@@ -227,8 +232,8 @@ DENIALS: dict[tuple[str, str], dict[str, list[str]]] = {
     ("get", "/v1/incidents/{incident_id}/affected"): {"404": ["unknown_incident"]},
     ("get", "/v1/incidents/{incident_id}/report"): {"404": ["unknown_incident"]},
     ("post", "/v1/incidents/{incident_id}/close"): {"404": ["unknown_incident"]},
-    ("post", "/v1/jobs/{job}/lease"): {"409": ["not_owner"]},
-    ("delete", "/v1/jobs/{job}/lease"): {"409": ["not_owner"]},
+    ("post", "/v1/jobs/{job}/lease"): {"403": _LIMITED, "409": ["not_owner"]},
+    ("delete", "/v1/jobs/{job}/lease"): {"403": _LIMITED, "409": ["not_owner"]},
     ("post", "/v1/control/resume"): {"409": ["guard_not_proven"]},
 }
 """The problem codes of an endpoint, by status, where they differ from the default ones."""

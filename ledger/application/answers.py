@@ -11,6 +11,7 @@ import orjson
 
 from ledger.application.effects import Outcome
 from ledger.application.ports import CommitUncertain, StoreUnavailable
+from ledger.domain.next_steps import DEFECT, NEXT_STEPS
 from ledger.domain.reasons import REASONS, Denial, Reason
 
 _OPTIONS = orjson.OPT_UTC_Z
@@ -58,6 +59,7 @@ def problem_body(denial: Denial, decision_id: str | None, extra: dict[str, Any])
         "detail": denial.detail,
         "code": denial.code,
         "retryable": reason.retryable,
+        **_next_step(denial.code),
     }
     if decision_id is not None:
         body["decision_id"] = decision_id
@@ -71,6 +73,12 @@ def problem_body(denial: Denial, decision_id: str | None, extra: dict[str, Any])
         body["original"] = denial.original
     body.update(extra)
     return to_json(body)
+
+
+def _next_step(code: str) -> dict[str, str]:
+    """The fields that say what to do next."""
+    step = NEXT_STEPS.get(code, DEFECT)
+    return {"next_action": step.action, "next_step": step.sentence}
 
 
 def problem_headers(denial: Denial, now: datetime) -> tuple[tuple[str, str], ...]:
@@ -98,6 +106,7 @@ def plain_problem(
         "detail": detail,
         "code": reason.code,
         "retryable": reason.retryable,
+        **_next_step(reason.code),
     }
     if committed is not None:
         body["committed"] = committed

@@ -7,11 +7,13 @@ aloud what it found.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 
 from ledger.application.commands import Redeem, RequestPermit
 from ledger.application.effects import Outcome
-from ledger.application.kinds.kind import Judged
-from ledger.application.permit_decision import key_obstacle, request_permit
+from ledger.application.key_obstacles import customer_obstacle, key_obstacle, subject_obstacle
+from ledger.application.kinds.kind import Ask, Judged
+from ledger.application.permit_decision import request_permit
 from ledger.application.permit_life import may_handle, not_redeemable, overtaken, redeem
 from ledger.application.world import World
 from ledger.domain.guards import (
@@ -26,7 +28,9 @@ from ledger.domain.permit import Permit
 from ledger.domain.reasons import Denial
 
 PASSED, DENIED, NOT_JUDGED = "passed", "denied", "not_judged"
-_CALLER = "The lease of its job is another's, or its override has been used."
+_CALLER = "The key's limits exclude it, its job's lease is another's, or its override was used."
+_CUSTOMER_LIMIT = "The key may not ask for mail to this customer."
+_SUBJECT_LIMIT = "The key may not ask for this stage."
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +98,15 @@ def judge_request(world: World, command: RequestPermit) -> Judgement:
         refused: Denial = ask
         review.ask("request", "It cannot be about anything that is known.", None, lambda: refused)
         ask = None
+    if ask is not None and command.caller.limits is not None:
+        named: Ask = ask
+        limit = partial(customer_obstacle, command, named)
+        review.ask("key_limits", _CUSTOMER_LIMIT, None, limit)
+        ask = None if review.decided else named
     if ask is None:
         review.verdicts.extend(not_judged())
     else:
-        passed = [_judge_subject(review, ask.case, subject) for subject in ask.subjects]
+        passed = [_judge_subject(review, command, ask.case, subject) for subject in ask.subjects]
         review.decided = not any(passed)
         for guard in CUSTOMER_GUARDS:
             review.ask(guard.__name__, _rule(guard), None, _bound(guard, ask.case))
@@ -110,13 +119,16 @@ def not_judged() -> list[Verdict]:
     return [Verdict(guard.__name__, _rule(guard), None, NOT_JUDGED) for guard in guards]
 
 
-def _judge_subject(review: _Review, case: Case, subject: Judged) -> bool:
+def _judge_subject(review: _Review, command: RequestPermit, case: Case, subject: Judged) -> bool:
     """A send key that a guard denies is withheld; the others are judged all the same."""
     review.decided = False
     for guard in SUBJECT_GUARDS:
         review.ask(
             guard.__name__, _rule(guard), subject.ref, _bound_to(guard, case, subject.judged)
         )
+    if command.caller.limits is not None:
+        limit = partial(subject_obstacle, command, subject)
+        review.ask("key_limits", _SUBJECT_LIMIT, subject.ref, limit)
     return not review.decided
 
 

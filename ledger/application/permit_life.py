@@ -167,8 +167,13 @@ def _hand_over(world: World, permit: Permit) -> dict[str, Any]:
 
 
 def may_handle(caller: Caller, permit: Permit) -> bool:
-    """May this key redeem the permit and report on it: the granting one, or `operate` (D6)?"""
-    return caller.key_id == permit.key_id or caller.may("operate")
+    """May this key redeem the permit and report on it: the granting one, or `operate` (D6)?
+
+    A key with limits may handle its own permits only, whatever its scopes.
+    """
+    if caller.key_id == permit.key_id:
+        return True
+    return caller.limits is None and caller.may("operate")
 
 
 def not_redeemable(permit: Permit, attempt: str | None) -> Denial | None:

@@ -58,6 +58,8 @@ _ALL = (
     Reason("address_on_hold", 409, "Mail to this address bounced or was complained about"),
     Reason("already_settled", 409, "The permit has another outcome already"),
     Reason("guard_not_proven", 409, "No guard check has passed since the pause"),
+    Reason("key_limit", 403, "The limits of this key do not allow it"),
+    Reason("riding_facts_refused", 403, "This key may not tell the ledger what rides along"),
     Reason("key_conflict", 422, "The Idempotency-Key was used for another request"),
     Reason("invalid_request", 422, "The request is not valid"),
     Reason("unknown_intent", 422, "The key may not use this intent"),

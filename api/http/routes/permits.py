@@ -24,6 +24,7 @@ from api.http.cursors import decode_cursor, encode_cursor
 from api.http.guarded_route import GuardedRoute
 from api.http.hot_path import known_uuid
 from api.http.idempotency import answered_once, idempotency_key, idempotency_of, scope_of
+from api.http.limited_keys import sees_its_own_only
 from api.http.permit_request import ask, kept_redeem, request_of
 from api.http.problem_responses import answer_response, documented
 from api.running.decision_ids import DECISION_IDS
@@ -37,6 +38,8 @@ from ledger.domain.permit import State
 router = APIRouter(prefix="/v1/permits", tags=["permits"], route_class=GuardedRoute)
 _TURN = 64
 """After so many requests of a batch others have their turn: to read a thousand takes a while."""
+UNSETTLED = (State.GRANTED, State.REDEEMED, State.UNKNOWN)
+_UNSETTLED_NAMES = ", ".join(UNSETTLED)
 IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
 
 
@@ -164,8 +167,11 @@ async def get_permit(permit_id: OwnId, caller: PermitReader, context: CurrentCon
     if found is None:
         raise ProblemError("unknown_permit", "there is no such permit")
     permit, granted, address = found
+    if sees_its_own_only(caller) and permit.key_id != caller.key_id:
+        raise ProblemError("unknown_permit", "there is no such permit")
     now = await context.now()
-    body = granted | _current(permit, now) | {"to": address}
+    shown = address if caller.reads_addresses else None
+    body = granted | _current(permit, now) | {"to": shown}
     return Response(to_json(body), media_type="application/json")
 
 
@@ -177,9 +183,16 @@ async def list_permits(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: str | None = None,
 ) -> Response:
-    """Permits in a state, or all; unsettled states are ordered oldest first, others by id."""
+    """Permits in a state, or all; unsettled states are ordered oldest first, others by id.
+
+    A key with limits sees its own, in a state that is not settled.
+    """
+    own = sees_its_own_only(caller)
+    if own and state not in UNSETTLED:
+        raise ProblemError("key_limit", f"a key with limits lists one state of {_UNSETTLED_NAMES}")
     after, send_by = decode_cursor(cursor)
-    rows = await context.reader.permits(state, limit + 1, (after, send_by))
+    key_id = caller.key_id if own else None
+    rows = await context.reader.permits(state, limit + 1, (after, send_by), key_id)
     now = await context.now()
     page = rows[:limit]
     following = None

@@ -1,5 +1,6 @@
 """`invoice.observed`: what the billing system says of an invoice now."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import ClassVar
@@ -57,6 +58,18 @@ class InvoiceObservedType(FactType[InvoiceObserved]):
         walk.owner(data.customer_id, email)
         if email is not None:
             walk.claims((email,))
+
+    def as_own(self, world: World, data: InvoiceObserved) -> InvoiceObserved:
+        """Not of a later version than others, and taking back no payment on its way."""
+        return replace(data, version=None, nothing_in_flight=False)
+
+    def not_own(self, world: World, data: InvoiceObserved, about: Collection[str]) -> str | None:
+        """An invoice that is asked for, as it is by now: a later time would outdate true news."""
+        if data.invoice_id not in about:
+            return f"of invoice {data.invoice_id}, which the request does not name"
+        if data.observed_at is not None and data.observed_at > world.now:
+            return f"of invoice {data.invoice_id} as of a time to come"
+        return None
 
     def apply(self, world: World, fact: Fact, data: InvoiceObserved) -> Outcome:
         """Take a snapshot in; an older one than the one on record changes nothing (design D10)."""

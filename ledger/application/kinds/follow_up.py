@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from ledger.application.effects import Outcome
+from ledger.application.key_limits import GoesWith
 from ledger.application.kinds.addressee import logged_address
 from ledger.application.kinds.ask import rejection_limit
 from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request
@@ -34,6 +35,7 @@ class FollowUp(PermitSubject):
     """A numbered follow-up in a thread."""
 
     kind: ClassVar[str] = "follow_up"
+    goes_with: ClassVar[GoesWith | None] = GoesWith.INTENTS
     sets_up: ClassVar[bool] = True
 
     thread_id: str

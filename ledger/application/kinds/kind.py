@@ -1,12 +1,13 @@
 """What a kind of mail is to the ledger: the protocol that the file of each kind keeps."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar, Protocol, Self
 
 from ledger.application.caller import Caller
 from ledger.application.effects import Ids, Outcome
+from ledger.application.key_limits import GoesWith, KeyLimits
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.guards import Case, Subject
@@ -108,6 +109,8 @@ class PermitSubject(Protocol):
     """May it be the first that the ledger hears of a customer or a thread? No facts ride along."""
     ends_with_subscription: ClassVar[bool] = False
     """Can the end of a subscription take its reason away?"""
+    goes_with: ClassVar[GoesWith | None] = None
+    """The limit of a key that it goes with, where the key names no kinds."""
 
     @property
     def claim(self) -> bool:
@@ -121,6 +124,14 @@ class PermitSubject(Protocol):
     @classmethod
     def from_body(cls, body: Any, address: Callable[[str], Address]) -> Self:
         """The subject of a request's valid body; `address` fingerprints the text of an address."""
+
+    def beyond(self, limits: KeyLimits, judged: Judged | None = None) -> Denial | None:
+        """What a key's limits forbid of the request, or of a subject that the guards let pass."""
+        return None
+
+    def concerns(self) -> Collection[str]:
+        """The ids that facts riding along may be about, where they may be about nothing else."""
+        return ()
 
     def as_logged(self, logged: Mapping[str, Any]) -> Self:
         """The subject with what the decision log alone tells of a request: no body had it."""

@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from ledger.application.effects import Outcome
+from ledger.application.key_limits import GoesWith, KeyLimits
 from ledger.application.kinds.addressee import logged_address
-from ledger.application.kinds.kind import Ask, Granted, PermitSubject, Request
+from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request
 from ledger.application.kinds.thread_sends import (
     ask_of_thread,
     customers_of_thread,
@@ -32,6 +33,7 @@ class IntentMessage(PermitSubject):
     """A message with an intent, once in its thread."""
 
     kind: ClassVar[str] = "message"
+    goes_with: ClassVar[GoesWith | None] = GoesWith.INTENTS
     sets_up: ClassVar[bool] = True
 
     thread_id: str
@@ -56,6 +58,12 @@ class IntentMessage(PermitSubject):
         """What it tells of is old news some time after it happened."""
         return self.timeliness.ends_at(policy)
 
+    def beyond(self, limits: KeyLimits, judged: Judged | None = None) -> Denial | None:
+        """A key may have only some intents."""
+        if limits.allows_intent(self.intent):
+            return None
+        return Denial("unknown_intent", "this key may not use that intent")
+
     def load(self, walk: Walk) -> None:
         """The thread and its customer."""
         load_thread(walk, self.thread_id, self.customer_id, self.to)
@@ -73,10 +81,7 @@ class IntentMessage(PermitSubject):
         return Lane.TRANSACTIONAL if transactional else Lane.OUTREACH
 
     def ask(self, world: World, request: Request) -> Ask | Denial:
-        """The slot of the intent in the thread; a key may have only some intents."""
-        intents = request.caller.intents
-        if intents is not None and self.intent not in intents:
-            return Denial("unknown_intent", "this key may not use that intent")
+        """The slot of the intent in the thread."""
         ask = ask_of_thread(world, request, self, self.thread_id, self.customer_id, self.to)
         if isinstance(ask, Denial):
             return ask

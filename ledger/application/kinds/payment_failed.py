@@ -1,6 +1,6 @@
 """The mail about a failed payment: once per provider event and once per attempt."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -34,6 +34,10 @@ class PaymentFailedNotice(PermitSubject):
     def from_body(cls, body: Any, address: Callable[[str], Address]) -> Self:
         """The invoice, and what was reported of it."""
         return cls(body.invoice_id, body.event_id, body.attempt_id, body.subscription_id)
+
+    def concerns(self) -> Collection[str]:
+        """Its invoice."""
+        return (self.invoice_id,)
 
     def load(self, walk: Walk) -> None:
         """The invoice and its customer."""

@@ -1,11 +1,12 @@
 """A reminder: one dunning stage each of one or more invoices of one customer."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from ledger.application.effects import Alert, Outcome
+from ledger.application.key_limits import GoesWith, KeyLimits
 from ledger.application.kinds.ask import begin_ask, missing_invoice
 from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request
 from ledger.application.statement import covered_currencies
@@ -36,6 +37,7 @@ class Reminder(PermitSubject):
 
     kind: ClassVar[str] = "reminder"
     dunning: ClassVar[bool] = True
+    goes_with: ClassVar[GoesWith | None] = GoesWith.STAGES
 
     invoices: tuple[str, ...]
     stage: str | None = None
@@ -50,6 +52,19 @@ class Reminder(PermitSubject):
             for invoice_id, state in (body.expected or {}).items()
         }
         return cls(tuple(body.invoices), body.stage, expected)
+
+    def beyond(self, limits: KeyLimits, judged: Judged | None = None) -> Denial | None:
+        """A key may have only some stages: the one asked for, or the one that turns out due."""
+        stage = self.stage
+        if judged is not None and isinstance(judged.judged, InvoiceStage):
+            stage = judged.judged.due().stage.name
+        if stage is None or limits.allows_stage(stage):
+            return None
+        return Denial("key_limit", f"this key may not ask for the stage {stage}")
+
+    def concerns(self) -> Collection[str]:
+        """Its invoices."""
+        return self.invoices
 
     def as_logged(self, logged: Mapping[str, Any]) -> Self:
         """A claim says so in the decision log."""

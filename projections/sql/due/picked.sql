@@ -7,13 +7,14 @@ FROM (
     WHERE i.due_at <= %(now)s
         AND i.debtor_id NOT IN (SELECT json_array_elements_text(%(passing_over)s::json) COLLATE "C")
         AND (i.due_at, i.debtor_id) > (%(after_at)s::timestamptz, %(after_id)s)
-        AND CASE WHEN %(stage)s::text IS NULL THEN due_stage(i, p, %(now)s) IS NOT NULL
-            ELSE due_stage(i, p, %(now)s) = %(stage)s END
+        AND (%(customers)s::text[] IS NULL OR i.debtor_id LIKE ANY (%(customers)s::text[]))
+        AND CASE WHEN %(stages)s::text[] IS NULL THEN due_stage(i, p, %(now)s) IS NOT NULL
+            ELSE due_stage(i, p, %(now)s) = ANY (%(stages)s::text[]) END
         AND i.due_at = (
             SELECT j.due_at FROM invoices j
             WHERE j.debtor_id = i.debtor_id AND j.due_at <= %(now)s
-                AND CASE WHEN %(stage)s::text IS NULL THEN due_stage(j, p, %(now)s) IS NOT NULL
-                    ELSE due_stage(j, p, %(now)s) = %(stage)s END
+                AND CASE WHEN %(stages)s::text[] IS NULL THEN due_stage(j, p, %(now)s) IS NOT NULL
+                    ELSE due_stage(j, p, %(now)s) = ANY (%(stages)s::text[]) END
                 AND (
                     -- The customer's credit covers all that is open in the currency.
                     SELECT available_credit(r.credits, j.currency) >= (

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from api.settings.greedy_callers import BadBound, DoorLimits, PerKey, read_door, read_per_key
 from api.settings.names import NotedEnvironment, misspelt
 from api.webhooks.provider import Settings as WebhookSettings
 from ledger.domain.policy import DEFAULT_LOCALE, Policy, parse_policy
@@ -40,6 +41,8 @@ class Settings:
     read_wait: float = 2.0
     max_body: int = 1024 * 1024
     max_waiting: int = 4096
+    door: DoorLimits = field(default_factory=DoorLimits)
+    per_key: PerKey = field(default_factory=PerKey)
 
     @property
     def witness_path(self) -> Path:
@@ -81,6 +84,10 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     data_dir = Path(env.get("LEDGER_DATA_DIR") or default_data_dir()).expanduser()
     witness = env.get("LEDGER_WITNESS")
     policy = _policy(env, config)
+    try:
+        door, per_key = read_door(env), read_per_key(env)
+    except BadBound as error:
+        raise SettingsError(str(error)) from None
     settings = Settings(
         data_dir=data_dir,
         database_url=_postgres_url(env, "LEDGER_DATABASE_URL"),
@@ -94,6 +101,8 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
         witness_seconds=_witness_seconds(env),
         witness_url=_postgres_url(env, "LEDGER_WITNESS_URL"),
         require_sync=_require_sync(env),
+        door=door,
+        per_key=per_key,
     )
     strange = misspelt(env, env.asked | {"LEDGER_SECRET"})
     if strange:

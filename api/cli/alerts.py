@@ -2,9 +2,16 @@
 
 import click
 
-from api.cli.acting import by_option, confirm, json_option, limit_option, tell_rows, yes_option
-from api.cli.acting import tell_json as tell_as_json
-from api.cli.client import the_ledger
+from api.cli.acting import (
+    by_option,
+    confirm,
+    json_option,
+    limit_option,
+    tell_json,
+    tell_rows,
+    yes_option,
+)
+from api.cli.client import Ledger, the_ledger
 from api.cli.session import clear_errors, counted
 
 _COLUMNS = {
@@ -55,20 +62,26 @@ def alerts_ack(
     if bool(ids) == everything or (kind is not None and not everything):
         raise click.UsageError("name alerts by their ids, or say --all (with --kind, if you like)")
     ledger = the_ledger()
-    asked: dict[str, object] = {"alert_ids": list(ids), "by": by}
+    asked: dict[str, object] | None = {"alert_ids": list(ids), "by": by}
     if everything:
-        rows = list(ledger.items("/v1/alerts", _MOST, kind=kind, unacked="true"))
-        if not rows:
-            tell_as_json({"acked": 0}) if as_json else click.echo("there is nothing to acknowledge")
-            return
-        if not as_json:
-            tell_rows(rows[:_SHOWN], _COLUMNS, "", False)
-            if len(rows) > _SHOWN:
-                click.echo(f"and {len(rows) - _SHOWN} more")
-        confirm(f"Has {by} seen {counted(len(rows), 'alert')}?", yes)
-        asked = {"up_to": rows[0]["alert_id"], "kind": kind, "by": by}
-    answer = ledger.post("/v1/alerts/ack", asked)
+        asked = _all_unseen(ledger, kind, by, yes, as_json)
+    answer = ledger.post("/v1/alerts/ack", asked) if asked is not None else {"acked": 0}
     if as_json:
-        tell_as_json(answer)
+        tell_json(answer)
     else:
         click.echo(f"{counted(answer['acked'], 'alert')} acknowledged by {by}")
+
+
+def _all_unseen(
+    ledger: Ledger, kind: str | None, by: str, yes: bool, as_json: bool
+) -> dict[str, object] | None:
+    """The request that acknowledges all that nobody has seen, once they are shown; None: none."""
+    rows = list(ledger.items("/v1/alerts", _MOST, kind=kind, unacked="true"))
+    if not rows:
+        return None
+    if not as_json:
+        tell_rows(rows[:_SHOWN], _COLUMNS, "", False)
+        if len(rows) > _SHOWN:
+            click.echo(f"and {len(rows) - _SHOWN} more")
+    confirm(f"Has {by} seen {counted(len(rows), 'alert')}?", yes)
+    return {"up_to": rows[0]["alert_id"], "kind": kind, "by": by}

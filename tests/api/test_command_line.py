@@ -84,6 +84,17 @@ def test_a_folder_without_a_ledger_is_named_and_left_as_it_is(
     assert not folder.exists()
 
 
+def test_a_misspelt_setting_stops_every_command(run: Command) -> None:
+    for words in (("serve",), ("status",), ("keys", "create", "x", "--scopes", "send")):
+        done = run("dbname=none", *words, LEDGER_REQUIRE_SNYC="on", LEDGER_ALERT_URL="x")
+        assert (done.exit_code, done.stderr) == (
+            1,
+            "Error: LEDGER_ALERT_URL is not a setting (is LEDGER_ALERT_URLS meant?); "
+            "LEDGER_REQUIRE_SNYC is not a setting (is LEDGER_REQUIRE_SYNC meant?); "
+            "docs/settings.md lists the settings\n",
+        )
+
+
 @pytest.mark.parametrize("words", [("status",), ("erase", "x"), ("webhooks", "replay")])
 def test_a_database_that_does_not_answer_is_told(run: Command, words: tuple[str, ...]) -> None:
     done = run("host=127.0.0.1 port=1 dbname=none user=nobody", *words)

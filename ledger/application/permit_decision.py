@@ -4,6 +4,7 @@ from ledger.application.breakers import open_breaker
 from ledger.application.commands import RequestPermit
 from ledger.application.effects import Alert, Outcome, denied
 from ledger.application.kinds.kind import Ask
+from ledger.application.lost_sends import judged_by_record, used_action, used_as_a_whole
 from ledger.application.permit_grant import grant
 from ledger.application.world import World
 from ledger.domain.customer import Customer
@@ -26,15 +27,17 @@ def request_permit(world: World, command: RequestPermit) -> Outcome:
         return denied(ask)
     withheld: dict[str, Denial] = {}
     passed = []
-    for subject in ask.subjects:
-        denial = judge_subject(ask.case, subject.judged)
+    judged = judged_by_record(world, ask, command.subject)
+    for subject, by_record in zip(ask.subjects, judged, strict=True):
+        denial = judge_subject(ask.case, by_record)
         if denial is None:
             passed.append(subject)
         else:
             withheld[subject.ref] = denial
     if not passed:
         return _deny(world, command, ask, next(iter(withheld.values())), withheld)
-    denial = judge_customer(ask.case)
+    command.subject.narrow(ask, passed)
+    denial = used_as_a_whole(world, ask, command, passed[0]) or judge_customer(ask.case)
     if denial is not None:
         return _deny(world, command, ask, denial, withheld)
     return grant(world, command, ask, passed, withheld)
@@ -61,6 +64,7 @@ def key_obstacle(world: World, command: RequestPermit) -> Denial | None:
                 f"action {command.override.action_id} was carried out already",
                 permit_id=permit.permit_id,
             )
+        return used_action(world, command.override.action_id)
     return None
 
 

@@ -10,7 +10,11 @@ from ledger.domain import sendkey, windows
 from ledger.domain.customer import Customer
 from ledger.domain.permit import Item, Lane, Permit, State
 from ledger.domain.reasons import Denial
+from ledger.domain.send_marks import SendMarks
 from ledger.domain.sends import repeat_slot
+
+_MOST_ALIASES = 8
+"""Former ids of a customer under which a mail names its send: each lengthens its token."""
 
 
 def grant(
@@ -20,26 +24,26 @@ def grant(
     passed: list[Judged],
     withheld: dict[str, Denial],
 ) -> Outcome:
-    """Record the permit for the subjects that passed, and answer with it."""
+    """Record the permit for the subjects that passed, to which the ask was narrowed."""
     outcome = ask.setup
-    command.subject.narrow(ask, passed)
     repeated = {j.ref for j in passed if j.judged.holder() is not None}
     if ask.book is not None:
         ask.slots = tuple(
             repeat_slot(slot, command.decision_id) if slot in ask.book.sends else slot
             for slot in ask.slots
         )
-    permit = _permit(world, command, ask)
+    keys = ask.keys
+    if command.override is not None:
+        keys = (*keys, sendkey.override_key(command.override.action_id))
+    permit = _permit(world, command, ask, _marks(world, command, ask, keys))
     outcome.status, outcome.granted = 201, permit
     outcome.permits.append(permit)
     outcome.address = permit.address
     outcome.customer_id, outcome.thread_id = ask.customer_id, ask.thread_id
     outcome.invoice_id = ask.invoice_id
-    keys = ask.keys
     if command.override is not None:
         action = command.override.action_id
         outcome.names.append(NameClaim("override", action, permit.permit_id, replaces=True))
-        keys = (*keys, sendkey.override_key(action))
     provider_key = sendkey.provider_idempotency_key(keys, ask.rejections)
     outcome.body = _body(world, ask, permit, withheld, provider_key)
     command.subject.record(world, outcome, Granted(permit, ask, passed, repeated))
@@ -47,7 +51,16 @@ def grant(
     return outcome
 
 
-def _permit(world: World, command: RequestPermit, ask: Ask) -> Permit:
+def _marks(
+    world: World, command: RequestPermit, ask: Ask, keys: tuple[sendkey.SendKey, ...]
+) -> str:
+    """What the mail carries of the permit: its send keys, those of its former customer ids last."""
+    digest = world.identity.key_digest
+    named = (*keys, *ask.aliases[:_MOST_ALIASES])
+    return SendMarks(command.subject.code, ask.case.lane, tuple(map(digest, named))).text
+
+
+def _permit(world: World, command: RequestPermit, ask: Ask, marks: str) -> Permit:
     permit = Permit(
         permit_id=command.decision_id,
         kind=ask.case.kind,
@@ -71,6 +84,7 @@ def _permit(world: World, command: RequestPermit, ask: Ask) -> Permit:
         rejections=ask.rejections,
         action=command.override.action_id if command.override is not None else None,
         idempotency=command.idempotency.scope.hex() if command.idempotency else None,
+        marks=marks,
     )
     return permit.redeemed(world.now, None) if command.redeem else permit
 
@@ -92,7 +106,8 @@ def _body(
         "granted_at": permit.granted_at,
         "send_by": permit.send_by,
         "provider_idempotency_key": provider_key,
-        "message_id": world.identity.message_id(permit.permit_id),
+        "message_id": world.identity.message_id(permit.permit_id, permit.marks),
+        "send_token": world.identity.send_token(permit.permit_id, permit.marks),
         "windows": _windows(world, ask, permit),
     }
     if permit.thread_id is not None:

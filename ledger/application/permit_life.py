@@ -12,6 +12,7 @@ from ledger.application.facts.delivered_mail import (
     sent_after_end,
     take_early_deliveries,
 )
+from ledger.application.lost_sends import used_elsewhere
 from ledger.application.permit_grant import item_body
 from ledger.application.permit_settlement import settle
 from ledger.application.world import World
@@ -42,14 +43,15 @@ def redeem(world: World, command: Redeem) -> Outcome:
     denial = not_redeemable(permit, command.attempt)
     if denial is not None:
         return denied(denial, **ids)
+    if world.control.recovery_since is not None and not permit.synthetic:
+        # Also where it was redeemed before: its mail may have gone out in what was lost.
+        return denied(
+            Denial("recovery_mode", "the ledger was restored and waits for a human"), **ids
+        )
     if permit.state is State.REDEEMED:
         outcome = Outcome(**ids, body=_hand_over(world, permit))
         outcome.address = permit.address
         return outcome
-    if world.control.recovery_since is not None and not permit.synthetic:
-        return denied(
-            Denial("recovery_mode", "the ledger was restored and waits for a human"), **ids
-        )
     why = overtaken(world, permit)
     if why is not None:
         outcome = denied(
@@ -148,8 +150,12 @@ def permit_body(permit: Permit) -> dict[str, Any]:
 
 
 def _hand_over(world: World, permit: Permit) -> dict[str, Any]:
-    """A redeemed permit, with the Message-ID to hand over."""
-    return permit_body(permit) | {"message_id": world.identity.message_id(permit.permit_id)}
+    """A redeemed permit, with the Message-ID and the token to hand over."""
+    identity, permit_id, marks = world.identity, permit.permit_id, permit.marks
+    carried = {"message_id": identity.message_id(permit_id, marks)}
+    if marks:
+        carried["send_token"] = identity.send_token(permit_id, marks)
+    return permit_body(permit) | carried
 
 
 def may_handle(caller: Caller, permit: Permit) -> bool:
@@ -177,6 +183,9 @@ def overtaken(world: World, permit: Permit) -> str | None:
     if permit.granted_at > world.now:
         # Only where a human set the log's time back: the grant was judged by a wrong clock.
         return "it was granted by a clock that was ahead"
+    used = used_elsewhere(world, permit)
+    if used is not None:
+        return used
     control = world.control
     paused = control.pause_for(permit.kind, permit.lane, permit.sender)
     if (paused or control.paused_since(permit)) and not permit.synthetic:

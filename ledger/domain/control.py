@@ -117,6 +117,15 @@ class Control(Aggregate):
             aggregate.recovery_cause = None
             aggregate.import_from = None
 
+    class LostSendNoted(Event):
+        """The first mail was heard of whose permit was lost: its send keys are looked up now."""
+
+        TOPIC: ClassVar[str] = "ledger:Control.LostSendNoted"
+        mail_id: str
+
+        def apply(self, aggregate: "Control") -> None:
+            aggregate.lost_sends = True
+
     class ClockAccepted(Event):
         """A named human declared the database's clock right, as this event's time shows it."""
 
@@ -136,6 +145,7 @@ class Control(Aggregate):
         self.recovery_cause: str | None = None
         self.import_from: datetime | None = None
         self.clock_accepted_at: datetime | None = None
+        self.lost_sends = False
 
     def pause_for(self, kind: str, lane: Lane, sender: str) -> tuple[str, Pause] | None:
         """The pause that binds a mail of this kind, lane and sender, or None."""

@@ -35,6 +35,10 @@ class Holder:
         """Has the mail gone out? It may have come back since."""
         return self.state in ("sent", "bounced")
 
+    def as_original(self) -> Original:
+        """It as a denial tells of it."""
+        return Original(self.permit_id, self.sender, self.at, self.provider_message_id)
+
 
 class Subject(Protocol):
     """The real-world send that is asked for: one send key and the facts behind it."""
@@ -81,7 +85,7 @@ def final_duplicate(case: Case, subject: Subject) -> Denial | None:
         return None
     if not holder.final:
         return None
-    original = Original(holder.permit_id, holder.sender, holder.at, holder.provider_message_id)
+    original = holder.as_original()
     when = f" at {holder.at.isoformat()}" if holder.at else ""
     by = f" by {holder.sender}" if holder.sender else ""
     detail = f"{subject.name} was sent{when}{by}"

@@ -2,13 +2,18 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime
 from typing import Any, ClassVar, Self
 
 from ledger.application.effects import Outcome
 from ledger.application.kinds.addressee import ids_of_addressee, logged_address
 from ledger.application.kinds.kind import Ask, Granted, PermitSubject, Request
-from ledger.application.kinds.named_sends import ask_named, load_named, record_names
+from ledger.application.kinds.named_sends import (
+    ask_named,
+    keys_of_named,
+    load_named,
+    record_names,
+)
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.identity import Address
@@ -22,6 +27,7 @@ class Digest(PermitSubject):
     """The digest of an inbox for one day."""
 
     kind: ClassVar[str] = "digest"
+    code: ClassVar[str] = "d"
     sets_up: ClassVar[bool] = True
 
     inbox_id: str
@@ -48,6 +54,10 @@ class Digest(PermitSubject):
     def customers(self, world: World) -> list[str]:
         """The addressee."""
         return ids_of_addressee(world, self.customer_id, self.to)
+
+    def send_keys(self, world: World, at: datetime) -> tuple[tuple[SendKey, ...], ...]:
+        """The digest under every id of the addressee."""
+        return keys_of_named(world, self.customer_id, self.to, self._key)
 
     def lane(self, transactional: bool) -> Lane:
         """A receipt where the key is transactional."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from ledger.application.effects import Outcome
@@ -31,6 +32,7 @@ class FollowUp(PermitSubject):
     """A numbered follow-up in a thread."""
 
     kind: ClassVar[str] = "follow_up"
+    code: ClassVar[str] = "f"
     sets_up: ClassVar[bool] = True
 
     thread_id: str
@@ -60,6 +62,10 @@ class FollowUp(PermitSubject):
     def holders(self, world: World) -> list[str]:
         """The live permits of the thread."""
         return holders_in_thread(world, self.thread_id)
+
+    def send_keys(self, world: World, at: datetime) -> tuple[tuple[SendKey, ...], ...]:
+        """The number in the thread."""
+        return ((follow_up_key(self.thread_id, self.step),),)
 
     def lane(self, transactional: bool) -> Lane:
         """Outreach, whoever asks."""

@@ -2,12 +2,18 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from ledger.application.effects import Outcome
 from ledger.application.kinds.addressee import ids_of_addressee, logged_address
 from ledger.application.kinds.kind import Ask, Granted, PermitSubject, Request
-from ledger.application.kinds.named_sends import ask_named, load_named, record_names
+from ledger.application.kinds.named_sends import (
+    ask_named,
+    keys_of_named,
+    load_named,
+    record_names,
+)
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.customer import Customer
@@ -23,6 +29,7 @@ class Notification(PermitSubject):
     """A notice about one event of the business."""
 
     kind: ClassVar[str] = "notification"
+    code: ClassVar[str] = "n"
     sets_up: ClassVar[bool] = True
     ends_with_subscription: ClassVar[bool] = True
 
@@ -58,6 +65,10 @@ class Notification(PermitSubject):
     def customers(self, world: World) -> list[str]:
         """The addressee."""
         return ids_of_addressee(world, self.customer_id, self.to)
+
+    def send_keys(self, world: World, at: datetime) -> tuple[tuple[SendKey, ...], ...]:
+        """The notice under every id of the addressee."""
+        return keys_of_named(world, self.customer_id, self.to, self._key)
 
     def lane(self, transactional: bool) -> Lane:
         """A receipt where the key is transactional."""

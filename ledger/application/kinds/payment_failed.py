@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from ledger.application.effects import Outcome
@@ -22,6 +23,7 @@ class PaymentFailedNotice(PermitSubject):
     """The mail about a failed payment, once per event and once per attempt."""
 
     kind: ClassVar[str] = "payment_failed"
+    code: ClassVar[str] = "p"
     ends_with_subscription: ClassVar[bool] = True
 
     invoice_id: str
@@ -49,6 +51,10 @@ class PaymentFailedNotice(PermitSubject):
         notices = invoice.notices.sends.values() if invoice is not None else ()
         return [send.permit_id for send in notices if send.state in LIVE]
 
+    def send_keys(self, world: World, at: datetime) -> tuple[tuple[SendKey, ...], ...]:
+        """The event, and the attempt where it is told."""
+        return (self._keys(),)
+
     def lane(self, transactional: bool) -> Lane:
         """A receipt where the key is transactional."""
         return Lane.TRANSACTIONAL if transactional else Lane.OUTREACH
@@ -68,10 +74,8 @@ class PaymentFailedNotice(PermitSubject):
         if isinstance(ask, Denial):
             return ask
         slots = [f"event:{self.event_id}"]
-        keys = [payment_event_key(self.invoice_id, self.event_id)]
         if self.attempt_id is not None:
             slots.append(f"attempt:{self.attempt_id}")
-            keys.append(payment_attempt_key(self.invoice_id, self.attempt_id))
         limit = rejection_limit(world, request)
         named = (*invoice.subscriptions, *([self.subscription_id] if self.subscription_id else ()))
         ended = customer.subscriptions.ended(named, world.now) if customer is not None else None
@@ -79,7 +83,7 @@ class PaymentFailedNotice(PermitSubject):
             invoice, self.kind, tuple(slots), world.now, world.policy, limit, ended
         )
         ask.subjects = [Judged(self.invoice_id, notice)]
-        ask.keys, ask.slots, ask.book = tuple(keys), tuple(slots), invoice.notices
+        ask.keys, ask.slots, ask.book = self._keys(), tuple(slots), invoice.notices
         ask.invoice_id = self.invoice_id
         ask.rejections = max(invoice.notices.rejections.get(slot, 0) for slot in slots)
         ask.extras = {
@@ -101,6 +105,12 @@ class PaymentFailedNotice(PermitSubject):
                 sender=permit.sender,
                 slot=slot,
             )
+
+    def _keys(self) -> tuple[SendKey, ...]:
+        event = payment_event_key(self.invoice_id, self.event_id)
+        if self.attempt_id is None:
+            return (event,)
+        return (event, payment_attempt_key(self.invoice_id, self.attempt_id))
 
 
 def payment_event_key(invoice_id: str, event_id: str) -> SendKey:

@@ -17,10 +17,13 @@ from api.contract.fields import (
     MessageId,
     Metadata,
     Reason,
+    SendToken,
     SignedAmount,
     TimeZone,
     Whole,
 )
+from ledger.application.kinds.kind import PermitSubject
+from ledger.application.kinds.registry import KINDS
 
 InvoiceStatus = Literal["draft", "open", "paid", "void", "uncollectible"]
 
@@ -208,23 +211,50 @@ class ThreadMessageData(Body):
 
 
 class SendObservedData(Body):
-    """`send.observed`: a mail that was sent without a permit.
+    """`send.observed`: a mail that was sent without a permit that the ledger knows.
 
     For an invoice without a stage, the highest stage reached at the time of the mail is used up.
-    A mail with `in_reply_to` answers that message and counts as a reply.
+    A mail with `in_reply_to` answers that message and counts as a reply. With a `kind` and the
+    fields that a permit of it is asked for with, no such permit is granted any more; so with what
+    the mail carries of a lost permit: `message_id`, `send_token`, `provider_idempotency_key`.
     """
 
     customer_id: CustomerId
     at: Instant
+    kind: Kind | None = None
     invoice_id: Id | None = None
     stage: Id | None = None
+    event_type: Id | None = None
+    event_id: Id | None = None
+    attempt_id: Id | None = None
+    inbox_id: Id | None = None
+    date: Day | None = None
     thread_id: Id | None = None
     intent: Id | None = None
+    step: Whole | None = None
     in_reply_to: MessageId | None = None
+    incident_id: Id | None = None
+    message_id: MessageId | None = None
+    send_token: SendToken | None = None
+    provider_idempotency_key: Id | None = None
     metadata: Metadata | None = None
+
+    def mail(self) -> PermitSubject | None:
+        """What a permit for the mail would be asked for, None where no kind is told.
+
+        Raises ValueError where a field of its kind is missing.
+        """
+        kind = self.kind
+        return KINDS[kind].from_sent(dict(self)) if kind is not None else None
 
     @model_validator(mode="after")
     def _pairs(self) -> "SendObservedData":
+        if self.kind is not None:
+            self.mail()
+            return self
+        of_a_kind = ("event_type", "event_id", "attempt_id", "inbox_id", "date", "step")
+        if any(getattr(self, name) is not None for name in (*of_a_kind, "incident_id")):
+            raise ValueError("name the kind of the mail")
         if self.invoice_id is None and self.stage is not None:
             raise ValueError("a stage needs its invoice_id")
         if self.thread_id is None and self.intent is not None:
@@ -238,6 +268,7 @@ class DeliveryData(Body):
     """`delivery`: a provider's report on a mail.
 
     It applies to the `recipient` that it names, else to the address that the permit was granted to.
+    `send_token` is what the mail carries in `X-Ledger-Send`.
     """
 
     provider: Id
@@ -245,12 +276,14 @@ class DeliveryData(Body):
     provider_message_id: Id | None = None
     message_id: MessageId | None = None
     recipient: Email | None = None
+    send_token: SendToken | None = None
+    provider_idempotency_key: Id | None = None
     metadata: Metadata | None = None
 
     @model_validator(mode="after")
     def _names_a_mail(self) -> "DeliveryData":
-        if self.provider_message_id is None and self.message_id is None:
-            raise ValueError("name the mail by provider_message_id or message_id")
+        if not (self.provider_message_id or self.message_id or self.send_token):
+            raise ValueError("name the mail by provider_message_id, message_id or send_token")
         return self
 
 

@@ -108,6 +108,8 @@ MessageId = Annotated[
     AfterValidator(message_name),
 ]
 """The Message-ID of a mail, with or without its angle brackets (RFC 5322); a long one by digest."""
+SendToken = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=_PRINTABLE)]
+"""What a mail carries in the header `X-Ledger-Send`: the `send_token` of its permit."""
 Text = Annotated[
     str,
     StringConstraints(min_length=1, max_length=2000, pattern=_PRINTABLE),

@@ -5,8 +5,10 @@ lost. The digests are keyed by the secret: nobody can guess an id from them, and
 """
 
 import hmac
+import re
 from base64 import b32encode
 from dataclasses import dataclass
+from uuid import UUID
 
 from ledger.domain import identity
 from ledger.domain.permit import Lane
@@ -22,6 +24,8 @@ _DIGEST_BYTES = 16
 DIGEST_LENGTH = 26
 """Lower-case base32 digits of a digest; mail systems that fold the case leave them as they are."""
 _MAC_LENGTH = 16
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_UUID_DIGITS = re.compile(r"[0-9a-f]{32}")
 _ALPHABET = frozenset("abcdefghijklmnopqrstuvwxyz234567")
 _LANES = {"o": Lane.OUTREACH, "r": Lane.REPLY, "t": Lane.TRANSACTIONAL, "a": Lane.APOLOGY}
 _LANE_CODES = {lane: code for code, lane in _LANES.items()}
@@ -83,7 +87,7 @@ def proof_in_message_id(secret: bytes, text: str) -> MailProof | None:
     """What our own Message-ID proves, with marks or of the older form without; None: not ours."""
     left, _, _ = text.strip().strip("<>").partition("@")
     for given in dict.fromkeys((left, left.lower())):
-        proof = _proved(secret, b"message-marks:", given)
+        proof = _proved(secret, b"message-marks:", given, ".")
         if proof is not None:
             return proof
     permit_id = identity.permit_of_message_id(secret, text)
@@ -91,12 +95,16 @@ def proof_in_message_id(secret: bytes, text: str) -> MailProof | None:
 
 
 def send_token(secret: bytes, permit_id: str, marks: str) -> str:
-    """The token of a permit, for the header `X-Ledger-Send`: all digests, folded at its spaces."""
-    named = f"{permit_id}.{marks}"
-    mac = _mac(secret, b"send-token:", named)
+    """The token of a permit, for the header `X-Ledger-Send`: all digests, folded at its spaces.
+
+    That of one send has 78 characters, all of them letters, digits and dashes, so that it also fits
+    where providers take tags and metadata.
+    """
+    named = permit_id.replace("-", "") if _UUID.fullmatch(permit_id) else permit_id
+    mac = _mac(secret, b"send-token:", f"{named}-{marks}")
     first, rest = marks[: 2 + DIGEST_LENGTH], marks[2 + DIGEST_LENGTH :]
     more = [rest[i : i + DIGEST_LENGTH] for i in range(0, len(rest), DIGEST_LENGTH)]
-    return f"{permit_id}.{' '.join((first, *more))}.{mac}"
+    return f"{named}-{' '.join((first, *more))}-{mac}"
 
 
 def proof_in_token(secret: bytes, text: str) -> MailProof | None:
@@ -106,15 +114,18 @@ def proof_in_token(secret: bytes, text: str) -> MailProof | None:
     """
     if len(text) > LONGEST_TOKEN:
         return None
-    return _proved(secret, b"send-token:", "".join(text.split()).lower())
+    proof = _proved(secret, b"send-token:", "".join(text.split()).lower(), "-")
+    if proof is not None and _UUID_DIGITS.fullmatch(proof.permit_id):
+        return MailProof(str(UUID(proof.permit_id)), proof.marks)
+    return proof
 
 
-def _proved(secret: bytes, purpose: bytes, text: str) -> MailProof | None:
-    parts = text.rsplit(".", 2)
+def _proved(secret: bytes, purpose: bytes, text: str, separator: str) -> MailProof | None:
+    parts = text.rsplit(separator, 2)
     if len(parts) != 3:
         return None
     permit_id, marks, mac = parts
-    expected = _mac(secret, purpose, f"{permit_id}.{marks}")
+    expected = _mac(secret, purpose, f"{permit_id}{separator}{marks}")
     if not permit_id or not hmac.compare_digest(mac.encode(), expected.encode()):
         return None
     return MailProof(permit_id, read_marks(marks))

@@ -145,7 +145,7 @@ class SendObservedType(FactType[SendObserved]):
         if customer is None or mail_id not in customer.permits:
             count_mail(world, outcome, mail)
         put_on_record(world, outcome, keys, sent)
-        if data.carried is not NOTHING:
+        if data.carried != NOTHING:
             note_lost_mail(world, outcome, proof, data.carried.provider_key, sent, "a sent mail")
         if data.invoice_id is not None and stage is None:
             stage = _stage_reached(world, data.invoice_id, mail)

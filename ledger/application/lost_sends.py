@@ -20,7 +20,7 @@ from ledger.domain.control import CONTROL_ID, Control
 from ledger.domain.guards import Holder, Subject, final_duplicate
 from ledger.domain.permit import Permit, State
 from ledger.domain.reasons import Denial
-from ledger.domain.send_marks import read_marks
+from ledger.domain.send_imprint import read_imprint
 from ledger.domain.sendkey import SendKey, override_key, provider_idempotency_key
 from ledger.domain.used_subject import UsedSubject
 
@@ -136,8 +136,8 @@ def used_elsewhere(world: World, permit: Permit) -> str | None:
 
 
 def _names_of_permit(permit: Permit) -> tuple[str, ...]:
-    marks = read_marks(permit.marks)
-    return marks.digests if marks is not None else ()
+    imprint = read_imprint(permit.imprint)
+    return imprint.digests if imprint is not None else ()
 
 
 def _names_asked(world: World, subject: PermitSubject, override: str | None) -> Iterator[str]:

@@ -10,7 +10,7 @@ from ledger.domain import sendkey, windows
 from ledger.domain.customer import Customer
 from ledger.domain.permit import Item, Lane, Permit, State
 from ledger.domain.reasons import Denial
-from ledger.domain.send_marks import SendMarks
+from ledger.domain.send_imprint import SendImprint
 from ledger.domain.sends import repeat_slot
 
 _MOST_ALIASES = 8
@@ -35,7 +35,7 @@ def grant(
     keys = ask.keys
     if command.override is not None:
         keys = (*keys, sendkey.override_key(command.override.action_id))
-    permit = _permit(world, command, ask, _marks(world, command, ask, keys))
+    permit = _permit(world, command, ask, _imprint(world, command, ask, keys))
     outcome.status, outcome.granted = 201, permit
     outcome.permits.append(permit)
     outcome.address = permit.address
@@ -51,16 +51,16 @@ def grant(
     return outcome
 
 
-def _marks(
+def _imprint(
     world: World, command: RequestPermit, ask: Ask, keys: tuple[sendkey.SendKey, ...]
 ) -> str:
     """What the mail carries of the permit: its send keys, those of its former customer ids last."""
     digest = world.identity.key_digest
     named = (*keys, *ask.aliases[:_MOST_ALIASES])
-    return SendMarks(command.subject.code, ask.case.lane, tuple(map(digest, named))).text
+    return SendImprint(command.subject.code, ask.case.lane, tuple(map(digest, named))).text
 
 
-def _permit(world: World, command: RequestPermit, ask: Ask, marks: str) -> Permit:
+def _permit(world: World, command: RequestPermit, ask: Ask, imprint: str) -> Permit:
     permit = Permit(
         permit_id=command.decision_id,
         kind=ask.case.kind,
@@ -84,7 +84,7 @@ def _permit(world: World, command: RequestPermit, ask: Ask, marks: str) -> Permi
         rejections=ask.rejections,
         action=command.override.action_id if command.override is not None else None,
         idempotency=command.idempotency.scope.hex() if command.idempotency else None,
-        marks=marks,
+        imprint=imprint,
     )
     return permit.redeemed(world.now, None) if command.redeem else permit
 
@@ -106,8 +106,8 @@ def _body(
         "granted_at": permit.granted_at,
         "send_by": permit.send_by,
         "provider_idempotency_key": provider_key,
-        "message_id": world.identity.message_id(permit.permit_id, permit.marks),
-        "send_token": world.identity.send_token(permit.permit_id, permit.marks),
+        "message_id": world.identity.message_id(permit.permit_id, permit.imprint),
+        "send_token": world.identity.send_token(permit.permit_id, permit.imprint),
         "windows": _windows(world, ask, permit),
     }
     if permit.thread_id is not None:

@@ -151,10 +151,10 @@ def permit_body(permit: Permit) -> dict[str, Any]:
 
 def _hand_over(world: World, permit: Permit) -> dict[str, Any]:
     """A redeemed permit, with the Message-ID and the token to hand over."""
-    identity, permit_id, marks = world.identity, permit.permit_id, permit.marks
-    carried = {"message_id": identity.message_id(permit_id, marks)}
-    if marks:
-        carried["send_token"] = identity.send_token(permit_id, marks)
+    identity, permit_id, imprint = world.identity, permit.permit_id, permit.imprint
+    carried = {"message_id": identity.message_id(permit_id, imprint)}
+    if imprint:
+        carried["send_token"] = identity.send_token(permit_id, imprint)
     return permit_body(permit) | carried
 
 

@@ -12,7 +12,7 @@ from ledger.domain.customer import Customer
 from ledger.domain.identity import Address, aggregate_id, customer_known_by
 from ledger.domain.invoice import Invoice
 from ledger.domain.permit import Permit
-from ledger.domain.send_marks import MailProof
+from ledger.domain.send_imprint import MailProof
 
 
 class Walk:

@@ -16,10 +16,10 @@ from ledger.domain.job import Job
 from ledger.domain.mailbox import Mailbox
 from ledger.domain.permit import Permit
 from ledger.domain.policy import Policy
-from ledger.domain.send_marks import (
+from ledger.domain.send_imprint import (
     MailProof,
+    imprinted_message_id,
     key_digest,
-    marked_message_id,
     proof_in_message_id,
     proof_in_token,
     send_token,
@@ -61,16 +61,16 @@ class Identity:
     secret: bytes
     domain: str
 
-    def message_id(self, permit_id: str, marks: str = "") -> str:
-        """Our Message-ID for a permit with these marks."""
-        return marked_message_id(self.secret, permit_id, marks, self.domain)
+    def message_id(self, permit_id: str, imprint: str = "") -> str:
+        """Our Message-ID for a permit with this imprint."""
+        return imprinted_message_id(self.secret, permit_id, imprint, self.domain)
 
-    def send_token(self, permit_id: str, marks: str) -> str:
+    def send_token(self, permit_id: str, imprint: str) -> str:
         """What a mail of the permit carries in the header `X-Ledger-Send`."""
-        return send_token(self.secret, permit_id, marks)
+        return send_token(self.secret, permit_id, imprint)
 
     def key_digest(self, key: SendKey) -> str:
-        """The keyed digest by which marks name a send key."""
+        """The keyed digest by which an imprint names a send key."""
         return key_digest(self.secret, key)
 
     def permit_of(self, message_id: str) -> str | None:

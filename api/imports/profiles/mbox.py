@@ -10,7 +10,7 @@ from typing import Any
 from api.imports.dates import Dates
 from api.imports.profiles.profile import Fate, Head, Told
 from api.imports.rows import RawRow
-from ledger.domain.send_marks import SEND_HEADER
+from ledger.domain.send_imprint import SEND_HEADER
 
 _SEPARATOR = re.compile(rb"From \S.*\d\d:\d\d.*\d{4}\s*", re.ASCII)
 _LONGEST_HEADER = 256 * 1024

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ledger.domain.send_marks import LONGEST_TOKEN, SEND_HEADER
+from ledger.domain.send_imprint import LONGEST_TOKEN, SEND_HEADER
 
 _NAME = SEND_HEADER.lower()
 

@@ -14,7 +14,7 @@ from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.identity import Address, aggregate_id
 from ledger.domain.permit import Lane, Permit, State
-from ledger.domain.send_marks import MailProof, SendMarks
+from ledger.domain.send_imprint import MailProof, SendImprint
 
 _MINE = aggregate_id("lost", "send")
 _PERMIT = "permit:"
@@ -36,7 +36,7 @@ NOTHING = Carried()
 
 
 def proof_of(world: World, carried: Carried) -> MailProof | None:
-    """The permit that the mail proves to have been granted here, and its marks."""
+    """The permit that the mail proves to have been granted here, and its imprint."""
     return world.identity.proof_in(carried.message_id, carried.token)
 
 
@@ -45,7 +45,7 @@ def load_carried(walk: Walk, carried: Carried) -> None:
     proof = walk.proof_in(carried.message_id, carried.token)
     names: tuple[str, ...] = ()
     if proof is not None and walk.permit(proof.permit_id) is None:
-        names = (_PERMIT + proof.permit_id, *(proof.marks.digests if proof.marks else ()))
+        names = (_PERMIT + proof.permit_id, *(proof.imprint.digests if proof.imprint else ()))
     if carried.provider_key is not None:
         names = (*names, provider_key_name(carried.provider_key))
     for name in names:
@@ -69,7 +69,7 @@ def note_lost_mail(
 
     A permit of which nobody had told is proof of a loss: recovery mode is entered.
     """
-    names = list(proof.marks.digests) if proof is not None and proof.marks is not None else []
+    names = list(proof.imprint.digests) if proof is not None and proof.imprint is not None else []
     if provider_key is not None:
         names.append(provider_key_name(provider_key))
     if proof is not None:
@@ -91,8 +91,8 @@ def count_for_recipient(
         customer_id = customer.customer_id
         if mail.mail_id in customer.permits:
             return
-    lane = proof.marks.lane if proof.marks is not None else Lane.OUTREACH
-    observed = observed_mail(mail, customer_id, lane, proof.marks, address=recipient.fingerprint)
+    lane = proof.imprint.lane if proof.imprint is not None else Lane.OUTREACH
+    observed = observed_mail(mail, customer_id, lane, proof.imprint, address=recipient.fingerprint)
     outcome.customer_id = customer_id
     count_mail(world, outcome, observed)
 
@@ -112,7 +112,7 @@ def observed_mail(
     mail: LostMail,
     customer_id: str,
     lane: Lane,
-    marks: SendMarks | None = None,
+    imprint: SendImprint | None = None,
     thread_id: str | None = None,
     invoice_id: str | None = None,
     address: str | None = None,
@@ -133,7 +133,7 @@ def observed_mail(
         thread_id=thread_id,
         invoice_id=invoice_id,
         address=address,
-        marks=marks.text if marks is not None else "",
+        imprint=imprint.text if imprint is not None else "",
     )
 
 

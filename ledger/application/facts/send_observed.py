@@ -43,7 +43,7 @@ from ledger.domain.identity import aggregate_id
 from ledger.domain.invoice import Invoice
 from ledger.domain.permit import Lane, Permit, State
 from ledger.domain.policy import Stage
-from ledger.domain.send_marks import MailProof, SendMarks
+from ledger.domain.send_imprint import MailProof, SendImprint
 from ledger.domain.sends import SendRecord
 from ledger.domain.stages import cycle_at, stage_reached, unrecorded_below
 from ledger.domain.thread import Thread, intent_slot
@@ -138,10 +138,10 @@ class SendObservedType(FactType[SendObserved]):
         mail_id = lost_mail_id(proof.permit_id) if proof else str(uuid5(_MINE, name))
         sent = lost_mail(world, mail_id, proof, f"observed:{fact.source}", data.at)
         lane, keys = _lane_of(data, proof), _digests_told(world, data, sent)
-        marks = proof.marks if proof is not None else None
-        if marks is None and data.subject is not None:
-            marks = SendMarks(data.subject.code, lane, keys)
-        mail = observed_mail(sent, customer_id, lane, marks, data.thread_id, data.invoice_id)
+        imprint = proof.imprint if proof is not None else None
+        if imprint is None and data.subject is not None:
+            imprint = SendImprint(data.subject.code, lane, keys)
+        mail = observed_mail(sent, customer_id, lane, imprint, data.thread_id, data.invoice_id)
         if customer is None or mail_id not in customer.permits:
             count_mail(world, outcome, mail)
         put_on_record(world, outcome, keys, sent)
@@ -164,8 +164,8 @@ class SendObservedType(FactType[SendObserved]):
 
 def _lane_of(data: SendObserved, proof: MailProof | None) -> Lane:
     """As it was permitted, as its kind has it, else outreach or an answer to somebody."""
-    if proof is not None and proof.marks is not None:
-        return proof.marks.lane
+    if proof is not None and proof.imprint is not None:
+        return proof.imprint.lane
     if data.subject is not None:
         return data.subject.lane(transactional=False)
     return Lane.OUTREACH if data.in_reply_to is None else Lane.REPLY

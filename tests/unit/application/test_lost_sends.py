@@ -18,7 +18,7 @@ from ledger.application.facts.lost_mail import Carried
 from ledger.application.facts.send_observed import SendObserved
 from ledger.application.kinds.registry import KINDS
 from ledger.domain import sendkey
-from ledger.domain.send_marks import MailProof, proof_in_token
+from ledger.domain.send_imprint import MailProof, proof_in_token
 from tests.support.build import (
     IDENTITY,
     LAST,
@@ -238,7 +238,7 @@ def test_the_mail_counts_in_the_windows_once_whoever_tells_of_it() -> None:
     customer = scenario.aggregate("customer", "cus_1")
     (mail,) = customer.permits.values()
     assert (mail.kind, mail.lane, mail.counts_at) == ("observed", "outreach", at(SENT))
-    assert mail.marks.startswith("no")
+    assert mail.imprint.startswith("no")
     scenario.when(told(body)).then(result="applied", events=[])
     scenario.when(fact(word, SENT))
     assert len(scenario.aggregate("customer", "cus_1").permits) == 1
@@ -391,8 +391,8 @@ def test_a_token_names_the_send_keys_and_no_more() -> None:
     ]
     assert isinstance(proof, MailProof)
     assert proof.permit_id == body["permit_id"]
-    assert proof.marks is not None
-    assert proof.marks.digests == tuple(IDENTITY.key_digest(key) for key in keys)
+    assert proof.imprint is not None
+    assert proof.imprint.digests == tuple(IDENTITY.key_digest(key) for key in keys)
 
 
 def test_every_kind_has_its_own_letter() -> None:

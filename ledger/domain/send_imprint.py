@@ -17,7 +17,7 @@ from ledger.domain.sendkey import SendKey, encode
 SEND_HEADER = "X-Ledger-Send"
 """The header that a sender puts the token in."""
 MOST_DIGESTS = 128
-"""Digests that the marks of one permit hold: more than a reminder may name invoices."""
+"""Digests that one imprint holds: more than a reminder may name invoices."""
 LONGEST_TOKEN = 4096
 """Characters of a token; a text of more is none of ours."""
 _DIGEST_BYTES = 16
@@ -32,7 +32,7 @@ _LANE_CODES = {lane: code for code, lane in _LANES.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class SendMarks:
+class SendImprint:
     """The one-letter code of the mail's kind, its lane, and the digests of its send keys."""
 
     kind: str
@@ -41,16 +41,16 @@ class SendMarks:
 
     @property
     def text(self) -> str:
-        """The marks as a permit keeps them: two letters, then the digests, at most 128 of them."""
+        """The imprint as a permit keeps it: two letters, then the digests, at most 128 of them."""
         return f"{self.kind}{_LANE_CODES[self.lane]}{''.join(self.digests[:MOST_DIGESTS])}"
 
 
 @dataclass(frozen=True, slots=True)
 class MailProof:
-    """A permit that a mail names with our MAC, and its marks; None where it carries none."""
+    """A permit that a mail names with our MAC, and its imprint; None where it carries none."""
 
     permit_id: str
-    marks: SendMarks | None = None
+    imprint: SendImprint | None = None
 
 
 def key_digest(secret: bytes, key: SendKey) -> str:
@@ -58,51 +58,51 @@ def key_digest(secret: bytes, key: SendKey) -> str:
     return _digits(hmac.digest(secret, b"send-key:" + encode(key), "sha256")[:_DIGEST_BYTES])
 
 
-def read_marks(text: str) -> SendMarks | None:
-    """The marks of this text, None where no marks have it."""
+def read_imprint(text: str) -> SendImprint | None:
+    """The imprint of this text, None where it is of none."""
     digests, rest = divmod(len(text) - 2, DIGEST_LENGTH)
     if rest or not 0 <= digests <= MOST_DIGESTS or not set(text) <= _ALPHABET:
         return None
     if text[1] not in _LANES:
         return None
     found = (text[i : i + DIGEST_LENGTH] for i in range(2, len(text), DIGEST_LENGTH))
-    return SendMarks(text[0], _LANES[text[1]], tuple(found))
+    return SendImprint(text[0], _LANES[text[1]], tuple(found))
 
 
-def marked_message_id(secret: bytes, permit_id: str, marks: str, domain: str) -> str:
-    """Our Message-ID for a permit with these marks: at most 255 characters, brackets aside.
+def imprinted_message_id(secret: bytes, permit_id: str, imprint: str, domain: str) -> str:
+    """Our Message-ID for a permit with this imprint: at most 255 characters, brackets aside.
 
-    It has as many of the digests as fit, in their order; the token has them all. Without marks, or
-    without room for any, it has the form of `identity.message_id`.
+    It has as many of the digests as fit, in their order; the token has them all. Without an
+    imprint, or without room for a digest, it has the form of `identity.message_id`.
     """
     room = identity.LONGEST_MESSAGE_NAME - len(permit_id) - _MAC_LENGTH - len(domain) - 3
     fits = (room - 2) // DIGEST_LENGTH
-    if not marks or fits < 1:
+    if not imprint or fits < 1:
         return identity.message_id(secret, permit_id, domain)
-    named = f"{permit_id}.{marks[: 2 + fits * DIGEST_LENGTH]}"
-    return f"<{named}.{_mac(secret, b'message-marks:', named)}@{domain}>"
+    named = f"{permit_id}.{imprint[: 2 + fits * DIGEST_LENGTH]}"
+    return f"<{named}.{_mac(secret, b'message-imprint:', named)}@{domain}>"
 
 
 def proof_in_message_id(secret: bytes, text: str) -> MailProof | None:
-    """What our own Message-ID proves, with marks or of the older form without; None: not ours."""
+    """What our own Message-ID proves, with an imprint or of the older form; None: not ours."""
     left, _, _ = text.strip().strip("<>").partition("@")
     for given in dict.fromkeys((left, left.lower())):
-        proof = _proved(secret, b"message-marks:", given, ".")
+        proof = _proved(secret, b"message-imprint:", given, ".")
         if proof is not None:
             return proof
     permit_id = identity.permit_of_message_id(secret, text)
     return MailProof(permit_id) if permit_id is not None else None
 
 
-def send_token(secret: bytes, permit_id: str, marks: str) -> str:
+def send_token(secret: bytes, permit_id: str, imprint: str) -> str:
     """The token of a permit, for the header `X-Ledger-Send`: all digests, folded at its spaces.
 
     That of one send has 78 characters, all of them letters, digits and dashes, so that it also fits
     where providers take tags and metadata.
     """
     named = permit_id.replace("-", "") if _UUID.fullmatch(permit_id) else permit_id
-    mac = _mac(secret, b"send-token:", f"{named}-{marks}")
-    first, rest = marks[: 2 + DIGEST_LENGTH], marks[2 + DIGEST_LENGTH :]
+    mac = _mac(secret, b"send-token:", f"{named}-{imprint}")
+    first, rest = imprint[: 2 + DIGEST_LENGTH], imprint[2 + DIGEST_LENGTH :]
     more = [rest[i : i + DIGEST_LENGTH] for i in range(0, len(rest), DIGEST_LENGTH)]
     return f"{named}-{' '.join((first, *more))}-{mac}"
 
@@ -116,7 +116,7 @@ def proof_in_token(secret: bytes, text: str) -> MailProof | None:
         return None
     proof = _proved(secret, b"send-token:", "".join(text.split()).lower(), "-")
     if proof is not None and _UUID_DIGITS.fullmatch(proof.permit_id):
-        return MailProof(str(UUID(proof.permit_id)), proof.marks)
+        return MailProof(str(UUID(proof.permit_id)), proof.imprint)
     return proof
 
 
@@ -124,11 +124,11 @@ def _proved(secret: bytes, purpose: bytes, text: str, separator: str) -> MailPro
     parts = text.rsplit(separator, 2)
     if len(parts) != 3:
         return None
-    permit_id, marks, mac = parts
-    expected = _mac(secret, purpose, f"{permit_id}{separator}{marks}")
+    permit_id, imprint, mac = parts
+    expected = _mac(secret, purpose, f"{permit_id}{separator}{imprint}")
     if not permit_id or not hmac.compare_digest(mac.encode(), expected.encode()):
         return None
-    return MailProof(permit_id, read_marks(marks))
+    return MailProof(permit_id, read_imprint(imprint))
 
 
 def _mac(secret: bytes, purpose: bytes, text: str) -> str:

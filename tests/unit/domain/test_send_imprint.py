@@ -8,27 +8,27 @@ from hypothesis import strategies as st
 
 from ledger.domain.identity import LONGEST_MESSAGE_NAME, message_id, message_name
 from ledger.domain.permit import Lane
-from ledger.domain.send_marks import (
+from ledger.domain.send_imprint import (
     MOST_DIGESTS,
     MailProof,
-    SendMarks,
+    SendImprint,
+    imprinted_message_id,
     key_digest,
-    marked_message_id,
     proof_in_message_id,
     proof_in_token,
-    read_marks,
+    read_imprint,
     send_token,
 )
 from tests.support.build import SECRET
 
 _OTHER = b"another secret of 32 bytes, too."
 _PERMIT = "4f5f6f7f-0000-4000-8000-000000000000"
-_ONE = SendMarks("r", Lane.OUTREACH, (key_digest(SECRET, ("stage", "inv_1", "1", "day-3")),))
+_ONE = SendImprint("r", Lane.OUTREACH, (key_digest(SECRET, ("stage", "inv_1", "1", "day-3")),))
 
 permits = st.uuids().map(str)
 digests = st.text("abcdefghijklmnopqrstuvwxyz234567", min_size=26, max_size=26)
-marks = st.builds(
-    SendMarks,
+imprints = st.builds(
+    SendImprint,
     st.sampled_from("rpyndfma"),
     st.sampled_from(Lane),
     st.lists(digests, min_size=1, max_size=MOST_DIGESTS).map(tuple),
@@ -43,22 +43,24 @@ def test_a_digest_is_of_the_key_and_the_secret() -> None:
     assert digest != key_digest(_OTHER, ("intent", "thr_1", "refund"))
 
 
-@given(permits, marks)
-def test_any_token_round_trips(permit_id: str, told: SendMarks) -> None:
+@given(permits, imprints)
+def test_any_token_round_trips(permit_id: str, told: SendImprint) -> None:
     token = send_token(SECRET, permit_id, told.text)
     assert proof_in_token(SECRET, token) == MailProof(permit_id, told)
 
 
-@given(permits, marks, st.sampled_from([" ", "\r\n ", "\n\t", ""]))
+@given(permits, imprints, st.sampled_from([" ", "\r\n ", "\n\t", ""]))
 def test_folding_and_case_leave_a_token_what_it_is(
-    permit_id: str, told: SendMarks, fold: str
+    permit_id: str, told: SendImprint, fold: str
 ) -> None:
     token = send_token(SECRET, permit_id, told.text).replace(" ", fold)
     assert proof_in_token(SECRET, f" {token.upper()} ") == MailProof(permit_id, told)
 
 
-@given(permits, marks, st.data())
-def test_an_altered_token_is_refused(permit_id: str, told: SendMarks, data: st.DataObject) -> None:
+@given(permits, imprints, st.data())
+def test_an_altered_token_is_refused(
+    permit_id: str, told: SendImprint, data: st.DataObject
+) -> None:
     token = send_token(SECRET, permit_id, told.text)
     place = data.draw(st.integers(0, len(token) - 1))
     put = data.draw(st.sampled_from("0az27-._ "))
@@ -67,8 +69,8 @@ def test_an_altered_token_is_refused(permit_id: str, told: SendMarks, data: st.D
     assert (proof_in_token(SECRET, altered) is not None) == same
 
 
-@given(permits, marks)
-def test_a_token_of_another_secret_is_refused(permit_id: str, told: SendMarks) -> None:
+@given(permits, imprints)
+def test_a_token_of_another_secret_is_refused(permit_id: str, told: SendImprint) -> None:
     assert proof_in_token(_OTHER, send_token(SECRET, permit_id, told.text)) is None
 
 
@@ -82,7 +84,7 @@ def test_no_other_text_is_a_token(text: str) -> None:
 
 def test_a_token_is_no_message_id_and_the_other_way_round() -> None:
     token = send_token(SECRET, _PERMIT, _ONE.text)
-    mine = marked_message_id(SECRET, _PERMIT, _ONE.text, "ledger.example")
+    mine = imprinted_message_id(SECRET, _PERMIT, _ONE.text, "ledger.example")
     assert proof_in_message_id(SECRET, f"<{token}@ledger.example>") is None
     assert proof_in_message_id(SECRET, f"<{token.replace('-', '.')}@ledger.example>") is None
     assert proof_in_token(SECRET, mine.strip("<>").partition("@")[0].replace(".", "-")) is None
@@ -95,7 +97,7 @@ def test_a_token_of_one_send_fits_where_providers_keep_metadata() -> None:
 
 
 def test_a_long_token_can_be_folded() -> None:
-    many = SendMarks("r", Lane.OUTREACH, (_ONE.digests * MOST_DIGESTS)[:MOST_DIGESTS])
+    many = SendImprint("r", Lane.OUTREACH, (_ONE.digests * MOST_DIGESTS)[:MOST_DIGESTS])
     token = send_token(SECRET, _PERMIT, many.text)
     assert len(token) <= 4096
     assert max(map(len, token.split())) < 78
@@ -106,11 +108,11 @@ def test_a_token_of_a_permit_id_of_another_form_round_trips() -> None:
     assert proof_in_token(SECRET, token) == MailProof("permit-one", _ONE)
 
 
-@given(permits, marks, st.text("abcdefgh.", min_size=1, max_size=220))
+@given(permits, imprints, st.text("abcdefgh.", min_size=1, max_size=220))
 def test_any_message_id_names_its_permit_and_the_digests_that_fit(
-    permit_id: str, told: SendMarks, domain: str
+    permit_id: str, told: SendImprint, domain: str
 ) -> None:
-    mine = marked_message_id(SECRET, permit_id, told.text, domain)
+    mine = imprinted_message_id(SECRET, permit_id, told.text, domain)
     inner = mine.strip("<>")
     older = message_id(SECRET, permit_id, domain)
     assert message_name(mine) == mine or len(inner) > LONGEST_MESSAGE_NAME
@@ -118,16 +120,16 @@ def test_any_message_id_names_its_permit_and_the_digests_that_fit(
     proof = proof_in_message_id(SECRET, mine)
     assert proof is not None
     assert proof.permit_id == permit_id
-    if proof.marks is None:
+    if proof.imprint is None:
         assert mine == older
     else:
-        named = proof.marks.digests
-        assert proof.marks == SendMarks(told.kind, told.lane, told.digests[: len(named)])
+        named = proof.imprint.digests
+        assert proof.imprint == SendImprint(told.kind, told.lane, told.digests[: len(named)])
         assert named == told.digests or len(inner) + 26 > LONGEST_MESSAGE_NAME
 
 
 def test_a_message_id_in_another_case_and_domain_is_ours() -> None:
-    mine = marked_message_id(SECRET, _PERMIT, _ONE.text, "ledger.example")
+    mine = imprinted_message_id(SECRET, _PERMIT, _ONE.text, "ledger.example")
     expected = MailProof(_PERMIT, _ONE)
     assert proof_in_message_id(SECRET, mine.upper()) == expected
     assert proof_in_message_id(SECRET, mine.replace("ledger.example", "relay.example")) == expected
@@ -135,7 +137,7 @@ def test_a_message_id_in_another_case_and_domain_is_ours() -> None:
 
 @given(st.integers(0, 100), st.sampled_from("0az27."))
 def test_an_altered_message_id_is_refused(place: int, put: str) -> None:
-    mine = marked_message_id(SECRET, _PERMIT, _ONE.text, "ledger.example").strip("<>")
+    mine = imprinted_message_id(SECRET, _PERMIT, _ONE.text, "ledger.example").strip("<>")
     left, _, domain = mine.partition("@")
     place %= len(left)
     altered = left[:place] + put + left[place + 1 :]
@@ -145,7 +147,7 @@ def test_an_altered_message_id_is_refused(place: int, put: str) -> None:
 def test_a_message_id_of_the_older_form_is_still_ours() -> None:
     older = message_id(SECRET, _PERMIT, "ledger.example")
     assert proof_in_message_id(SECRET, older) == MailProof(_PERMIT)
-    assert marked_message_id(SECRET, _PERMIT, "", "ledger.example") == older
+    assert imprinted_message_id(SECRET, _PERMIT, "", "ledger.example") == older
 
 
 def test_nothing_is_told_by_a_digest_without_the_secret() -> None:
@@ -156,4 +158,4 @@ def test_nothing_is_told_by_a_digest_without_the_secret() -> None:
 
 @pytest.mark.parametrize("text", ["", "r", "ro" + "a" * 25, "rx", "ro" + "A" * 26, "ro" + "1" * 26])
 def test_other_texts_are_no_marks(text: str) -> None:
-    assert read_marks(text) is None
+    assert read_imprint(text) is None

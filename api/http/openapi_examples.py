@@ -44,6 +44,19 @@ _PAID = {
         "state": "succeeded",
     },
 }
+_SENT = {
+    "id": "mail_1",
+    "source": "sent-log",
+    "type": "send.observed",
+    "data": {
+        "customer_id": "cus_1",
+        "at": "2026-12-04T10:00:00Z",
+        "kind": "notification",
+        "event_type": "shipped",
+        "event_id": "ord_9",
+        "message_id": "<m9@example.net>",
+    },
+}
 _REMINDER = {
     "kind": "reminder",
     "invoices": ["inv_1"],
@@ -118,7 +131,7 @@ ASKED: dict[tuple[str, str], Examples] = {
     ),
     ("put", "/v1/invoices/{invoice_id}"): _one(_SNAPSHOT),
     ("post", "/v1/facts"): {
-        _JSON: _named({"facts": {"facts": [_OBSERVED, _PAID]}}),
+        _JSON: _named({"facts": {"facts": [_OBSERVED, _PAID, _SENT]}}),
         "application/cloudevents+json": _named({"one event": _PAID}),
         "application/cloudevents-batch+json": _named({"a batch": [_OBSERVED, _PAID]}),
     },

@@ -10,7 +10,8 @@ from datetime import datetime
 
 from ledger.application.commands import Redeem, RequestPermit
 from ledger.application.effects import Outcome
-from ledger.application.kinds.kind import Judged
+from ledger.application.kinds.kind import Ask, Judged
+from ledger.application.lost_sends import judged_by_record, used_as_a_whole
 from ledger.application.permit_decision import key_obstacle, request_permit
 from ledger.application.permit_life import may_handle, not_redeemable, overtaken, redeem
 from ledger.application.world import World
@@ -21,6 +22,7 @@ from ledger.domain.guards import (
     CustomerGuard,
     Subject,
     SubjectGuard,
+    final_duplicate,
 )
 from ledger.domain.permit import Permit
 from ledger.domain.reasons import Denial
@@ -97,8 +99,7 @@ def judge_request(world: World, command: RequestPermit) -> Judgement:
     if ask is None:
         bench.verdicts.extend(not_judged())
     else:
-        passed = [_judge_subject(bench, ask.case, subject) for subject in ask.subjects]
-        bench.decided = not any(passed)
+        _judge_subjects(bench, world, command, ask)
         for guard in CUSTOMER_GUARDS:
             bench.ask(guard.__name__, _rule(guard), None, _bound(guard, ask.case))
     return _judgement(bench, request_permit(world, command))
@@ -110,12 +111,23 @@ def not_judged() -> list[Verdict]:
     return [Verdict(guard.__name__, _rule(guard), None, NOT_JUDGED) for guard in guards]
 
 
-def _judge_subject(bench: _Bench, case: Case, subject: Judged) -> bool:
+def _judge_subjects(bench: _Bench, world: World, command: RequestPermit, ask: Ask) -> None:
     """A send key that a guard denies is withheld; the others are judged all the same."""
-    bench.decided = False
-    for guard in SUBJECT_GUARDS:
-        bench.ask(guard.__name__, _rule(guard), subject.ref, _bound_to(guard, case, subject.judged))
-    return not bench.decided
+    passed: list[Judged] = []
+    for subject, judged in zip(
+        ask.subjects, judged_by_record(world, ask, command.subject), strict=True
+    ):
+        bench.decided = False
+        for guard in SUBJECT_GUARDS:
+            name, rule = guard.__name__, _rule(guard)
+            bench.ask(name, rule, subject.ref, _bound_to(guard, ask.case, judged))
+        if not bench.decided:
+            passed.append(subject)
+    bench.decided = not passed
+    if passed and world.control.lost_sends:
+        command.subject.narrow(ask, passed)
+        name, rule = final_duplicate.__name__, _rule(final_duplicate)
+        bench.ask(name, rule, None, lambda: used_as_a_whole(world, ask, command, passed[0]))
 
 
 def judge_redeem(world: World, command: Redeem) -> Judgement:

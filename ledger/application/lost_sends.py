@@ -33,7 +33,7 @@ class LostMail:
     """A mail that went out and whose permit is not known; times are UTC.
 
     `mail_id` is that of the observed mail, `permit_id` the permit's where that is told. `noted_at`
-    is when the ledger heard of it: earlier decisions did not know of it.
+    is when the ledger heard of it.
     """
 
     mail_id: str
@@ -46,6 +46,14 @@ class LostMail:
     def as_holder(self) -> Holder:
         """The mail as what holds a send key."""
         return Holder(State.SENT, self.permit_id, self.sender, self.at, self.provider_message_id)
+
+
+def was_noted(target: str, now: datetime) -> bool:
+    """Had the ledger heard by then (UTC) of the mail that a name of this kind leads to?
+
+    For explanations of past decisions alone: a clock that was put back must not free a send.
+    """
+    return _read(target).noted_at <= now
 
 
 def put_on_record(world: World, outcome: Outcome, names: Iterable[str], mail: LostMail) -> None:
@@ -148,13 +156,13 @@ def _names_asked(world: World, subject: PermitSubject, override: str | None) -> 
 
 
 def _mail_of(world: World, names: Iterable[str]) -> Holder | None:
-    """The first mail on record under one of these names; one that was noted later is unknown."""
-    for name in names:
-        target = world.name(LOST_SEND, name)
-        if target is not None:
-            told = orjson.loads(target)
-            at, noted_at = (datetime.fromisoformat(told[word]) for word in ("at", "noted_at"))
-            if noted_at <= world.now:
-                mail = LostMail(**(told | {"at": at, "noted_at": noted_at}))
-                return mail.as_holder()
-    return None
+    """The first mail on record under one of these names, whatever the clock showed at the time."""
+    found = (world.name(LOST_SEND, name) for name in names)
+    target = next((target for target in found if target is not None), None)
+    return _read(target).as_holder() if target is not None else None
+
+
+def _read(target: str) -> LostMail:
+    told = orjson.loads(target)
+    times = {word: datetime.fromisoformat(told[word]) for word in ("at", "noted_at")}
+    return LostMail(**(told | times))

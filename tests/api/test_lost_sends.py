@@ -284,3 +284,26 @@ def test_what_is_on_record_of_a_lost_mail_is_its_original(lost: Lost, tmp_path: 
             "provider_message_id": "pm-1",
         }
         assert denied["permit_id"] == grant["permit_id"]
+        resume(service)
+        lost_reminder = lost.grants["reminder"]
+        before = ask(service, "reminder", lost.incident).ok(201)["decision_id"]
+        service.advance(minutes=1)
+        service.fact("send.observed", observed(lost_reminder, "provider_idempotency_key"))
+        service.report(before, "rejected").ok()
+        after = ask(service, "reminder", lost.incident).no(409, "already_sent")["decision_id"]
+        for decision_id, code in (
+            (denied["decision_id"], "already_sent"),
+            (before, None),
+            (after, "already_sent"),
+        ):
+            told = service.get(f"/v1/decisions/{decision_id}").ok()["explanation"]
+            assert told["reproduced"] is True, told
+            assert [g["code"] for g in told["guards"] if g["verdict"] == "denied"] == (
+                [code] if code else []
+            )
+
+
+def observed(grant: Answer, *names: str) -> dict[str, Any]:
+    """The mail of a grant by what it carried under these names."""
+    carried = {name: grant[name] for name in names}
+    return {"customer_id": "cus-reminder", "at": SENT} | carried

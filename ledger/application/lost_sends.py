@@ -86,7 +86,7 @@ def load_used(walk: Walk, subject: PermitSubject, override: str | None) -> None:
 
 def judged_by_record(world: World, ask: Ask, subject: PermitSubject) -> list[Subject]:
     """The subjects of an ask, those as used whose send keys a lost mail has used."""
-    if not world.control.lost_sends:
+    if not ask.case.control.lost_sends:
         return [asked.judged for asked in ask.subjects]
     found: list[Subject] = []
     for asked, keys in zip(ask.subjects, subject.send_keys(world, world.now), strict=True):
@@ -101,7 +101,7 @@ def used_as_a_whole(world: World, ask: Ask, command: RequestPermit, first: Judge
     `ask` is narrowed to what would be granted, `first` the first of it. A provider's key tells of
     the mail as a whole, and differs with each refusal: those up to the hold are looked up.
     """
-    if not world.control.lost_sends:
+    if not ask.case.control.lost_sends:
         return None
     tries = range(max(world.policy.rejections_before_hold, ask.rejections) + 1)
     names = [

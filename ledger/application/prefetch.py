@@ -45,4 +45,5 @@ def _request(walk: Walk, command: RequestPermit) -> None:
     for fact in command.facts:
         load_fact(walk, fact)
     command.subject.load(walk)
-    load_used(walk, command.subject, command.override.action_id if command.override else None)
+    if walk.any_lost:
+        load_used(walk, command.subject, command.override.action_id if command.override else None)

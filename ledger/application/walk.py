@@ -8,6 +8,7 @@ from eventsourcing.domain import Aggregate
 
 from ledger.application.ports import Need
 from ledger.application.world import NotLoaded, World
+from ledger.domain.control import CONTROL_ID, Control
 from ledger.domain.customer import Customer
 from ledger.domain.identity import Address, aggregate_id, customer_known_by
 from ledger.domain.invoice import Invoice
@@ -30,6 +31,8 @@ class Walk:
         self.aggregates = world.aggregates
         self._addresses = addresses
         self._looked_up = looked_up
+        control = world.aggregates.get(CONTROL_ID)
+        self.any_lost = isinstance(control, Control) and control.lost_sends
 
     def invoice(self, invoice_id: str) -> None:
         """The invoice, and the customer whom its snapshot names."""
@@ -136,7 +139,7 @@ class Walk:
 
     def names_found(self, kind: str, names: Callable[[World], Iterable[str]]) -> None:
         """What lost sends are bound to, while any are on record; `names` may miss what it needs."""
-        if not self._world.control.lost_sends:
+        if not self.any_lost:
             return
         with suppress(NotLoaded):
             for name in names(self._world):

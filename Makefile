@@ -11,6 +11,8 @@ PYTEST_WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+MINUTES ?= 30
+SEED ?= 1
 PACKAGES := ledger projections api bench
 
 .DEFAULT_GOAL := help
@@ -57,6 +59,9 @@ format: install
 
 bench: install
 	$(BIN)/python -m bench
+
+torture: install
+	$(BIN)/python -m tests.torture --minutes $(MINUTES) --seed $(SEED)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis \

@@ -10,9 +10,9 @@ from projections.statements import statement
 
 CUSTOMERS = ReadModel(
     name="customers",
-    version=2,
+    version=4,
     tables=("customers", "held_addresses", "mails", "merged"),
-    steps=("merges", "owners", "fold", "addresses", "grants", "outcomes"),
+    steps=("merges", "parted", "owners", "fold", "addresses", "grants", "outcomes"),
 )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 from psycopg import AsyncConnection
 
+from ledger.application.key_limits import ANY_END, KeyLimits
 from ledger.domain.policy import Policy
 from projections.generations import entered
 from projections.statements import nested
@@ -26,8 +27,8 @@ class BadCursor(ValueError):
 class Withheld:
     """Why a customer cannot be mailed now, and from when they can (UTC) if that is known.
 
-    `code` is `on_hold`, `address_on_hold`, `breaker_open` or `cap_reached`: the first that applies
-    in the order of the guards (design D12).
+    `code` is `on_hold`, `address_on_hold`, `breaker_open`, `reminded_recently` or `cap_reached`:
+    the first that applies in the order of the guards (design D12).
     """
 
     code: str
@@ -82,13 +83,14 @@ async def due(
     limit: int = 100,
     cursor: str | None = None,
     ready: bool = False,
+    limits: KeyLimits | None = None,
 ) -> DuePage:
     """Up to `limit` customers with invoices newly due at `now` (UTC), the longest due first.
 
     `stage` lists only invoices for which that stage is due; `ready` leaves out customers who cannot
-    be mailed now. Raises BadCursor, psycopg.Error.
+    be mailed now; `limits` are those of the key that asks. Raises BadCursor, psycopg.Error.
     """
-    values = _values(now, policy, stage, limit, cursor)
+    values = _values(now, policy, stage, limit, cursor, limits=limits)
     async with entered(connection):
         found = await connection.execute(
             nested("due", "page", "picked"), {**values, "ready": ready}, prepare=True
@@ -109,13 +111,14 @@ async def ready(
     limit: int = 100,
     cursor: str | None = None,
     passing_over: Iterable[str] = (),
+    limits: KeyLimits | None = None,
 ) -> ReadyPage:
     """As `due`, in the same order, but only customers who can be mailed now, and only their ids.
 
     A claim needs no more than ids. `passing_over` are customers to leave out. It makes one round
     trip, since claims wait for it in a busy service. Raises BadCursor, psycopg.Error.
     """
-    values = _values(now, policy, stage, limit, cursor, passing_over)
+    values = _values(now, policy, stage, limit, cursor, passing_over, limits)
     async with connection.pipeline(), entered(connection):
         found = await connection.execute(
             nested("due", "ready", "picked"), {**values, "ready": True}, prepare=True
@@ -132,6 +135,7 @@ def _values(
     limit: int,
     cursor: str | None,
     passing_over: Iterable[str] = (),
+    limits: KeyLimits | None = None,
 ) -> dict[str, Any]:
     """The parameters of the query; it reads one row more than `limit`, to detect a next page."""
     after_at, after_id = read_cursor(cursor)
@@ -140,10 +144,31 @@ def _values(
         "after_at": after_at,
         "after_id": after_id,
         "outreach_per_day": policy.outreach_per_day,
-        "stage": stage,
+        "reminder_gap_days": policy.days_between_reminder_mails,
+        "stages": [stage] if stage is not None else _stages(limits),
+        "customers": _customers(limits),
         "limit": limit + 1,
         "passing_over": orjson.dumps(list(passing_over)).decode(),
     }
+
+
+def _stages(limits: KeyLimits | None) -> list[str] | None:
+    return None if limits is None or limits.stages is None else sorted(limits.stages)
+
+
+def _customers(limits: KeyLimits | None) -> list[str] | None:
+    """The customers of a key as patterns for LIKE, None for all."""
+    if limits is None or limits.customers is None:
+        return None
+    return [_pattern(customer) for customer in limits.customers]
+
+
+def _pattern(limit: str) -> str:
+    """The pattern of a customer's id, or with `*` at its end of every id that begins like it."""
+    name = limit.removesuffix(ANY_END)
+    for special in ("\\", "%", "_"):
+        name = name.replace(special, f"\\{special}")
+    return f"{name}%" if limit.endswith(ANY_END) else name
 
 
 def _next(rows: Sequence[Sequence[Any]], limit: int) -> str | None:

@@ -18,13 +18,15 @@ def stage_settings(policy: Policy) -> dict[str, Any]:
         "adopt_before": policy.adopt_before,
         "rejections_before_hold": policy.rejections_before_hold,
         "smallest_amounts": dict(policy.smallest_amount_to_dun),
+        "snapshot_max_age": policy.snapshot_max_age,
+        "remind_after_subscription_end": policy.remind_after_subscription_end,
     }
 
 
 INVOICES = ReadModel(
     name="invoices",
-    version=1,
-    tables=("invoices", "merged", "policy"),
-    steps=("merges", "owners", "fold", "probes"),
+    version=4,
+    tables=("invoices", "merged", "policy", "silent_feeds"),
+    steps=("merges", "parted", "owners", "feeds", "fold", "probes"),
     settings=stage_settings,
 )

@@ -13,7 +13,7 @@ from ledger.application.ports import StoreUnavailable
 
 
 @dataclass(frozen=True, slots=True)
-class PassedOver:
+class Skipped:
     """Customers that a claim must leave out.
 
     `until` is the log position at which the read models include the latest permit of those that
@@ -49,10 +49,10 @@ class ClaimedCustomers:
         """Forget the permits up to this log position: the read models have them now."""
         self.unseen = {c: p for c, p in self.unseen.items() if p > position}
 
-    def pass_over(self, besides: Collection[str] = ()) -> PassedOver:
+    def to_skip(self, besides: Collection[str] = ()) -> Skipped:
         """The customers to leave out: `besides`, which are the claim's own, and other claims'."""
         until = max((p for c, p in self.unseen.items() if c not in besides), default=None)
-        return PassedOver([*besides, *self.asked.difference(besides), *self.unseen], until)
+        return Skipped([*besides, *self.asked.difference(besides), *self.unseen], until)
 
     @asynccontextmanager
     async def one_of_few(self) -> AsyncIterator["Claim"]:
@@ -69,7 +69,7 @@ class ClaimedCustomers:
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
-        """The lock around `pass_over`, the query and `Claim.asks`.
+        """The lock around `to_skip`, the query and `Claim.asks`.
 
         Without it two claims would find the same customers. Raises StoreUnavailable where other
         claims hold it longer than `patience` seconds.

@@ -35,7 +35,7 @@ async def claim_permits(
     """Ask for one permit for each of up to `limit` ready customers; the guards decide each."""
     async with (
         parts.claimed.one_of_few() as claim,
-        aclosing(ready_slices(parts, claim, stage, limit)) as slices,
+        aclosing(ready_slices(parts, claim, stage, limit, caller.limits)) as slices,
     ):
         answers = await _ask_in_slices(parts, caller, claim, slices, stage)
     granted = [answer for answer in answers if answer.status == 201]
@@ -111,7 +111,9 @@ async def _answered(claim: Claim, asked: _Asked) -> list[Answer]:
     return answers
 
 
-async def replay_claim(parts: ClaimParts, idempotency: Idempotency) -> Answer | None:
+async def replay_claim(
+    parts: ClaimParts, caller: Caller, idempotency: Idempotency
+) -> Answer | None:
     """The permits of the same earlier claim that are live and not redeemed; None for a new key."""
     found = await parts.reader.load(Need(bindings={idempotency.scope}))
     binding = found.bindings.get(idempotency.scope)
@@ -128,13 +130,9 @@ async def replay_claim(parts: ClaimParts, idempotency: Idempotency) -> Answer | 
         for permit in held.permits.values()
         if permit.state is State.GRANTED and permit.lapsed_state(held.now) is None
     ]
-    contacts = await parts.reader.load(
-        Need(fingerprints={permit.address for permit in live if permit.address is not None})
-    )
-    bodies = [
-        with_address(held.answers[p.permit_id], contacts.contacts.get(p.address or ""))
-        for p in live
-    ]
+    shown = {p.address for p in live if p.address is not None and caller.reads_addresses}
+    contacts = (await parts.reader.load(Need(fingerprints=shown))).contacts
+    bodies = [with_address(held.answers[p.permit_id], contacts.get(p.address or "")) for p in live]
     return _claimed(bodies, [], held.position, (("Idempotent-Replayed", "true"),))
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from api.claims.claimed_customers import Claim
 from api.claims.parts import ClaimParts
+from ledger.application.key_limits import KeyLimits
 from ledger.application.ports import Need
 from projections.due import READ_MODELS, ReadyCustomer, ReadyPage, ready
 
@@ -27,20 +28,23 @@ class _Search:
     claim: Claim
     stage: str | None
     wanted: int
+    limits: KeyLimits | None
     now: datetime
     found: set[str] = field(default_factory=set)
     until: int | None = None
 
 
 async def ready_slices(
-    parts: ClaimParts, claim: Claim, stage: str | None, limit: int
+    parts: ClaimParts, claim: Claim, stage: str | None, limit: int, limits: KeyLimits | None = None
 ) -> AsyncGenerator[list[ReadyCustomer], None]:
     """Yield up to `limit` customers with their due invoices, each once, none of another claim's.
+
+    `limits` are those of the key that claims.
 
     If there are fewer, wait for the read models and search once more: customers whose permits
     other claims just got may have more due invoices.
     """
-    search = _Search(parts, claim, stage, limit, await _caught_up(parts))
+    search = _Search(parts, claim, stage, limit, limits, await _caught_up(parts))
     for first in (True, False):
         async with aclosing(_slices(search)) as slices:
             async for customers in slices:
@@ -73,7 +77,7 @@ async def _read(search: _Search, cursor: str | None) -> ReadyPage:
     claimed = search.parts.claimed
     async with claimed.alone():
         claimed.forget(search.parts.projector.passed(READ_MODELS))
-        passed_over = claimed.pass_over(search.found)
+        skipped = claimed.to_skip(search.found)
         async with search.parts.connections.use() as connection:
             page = await ready(
                 connection,
@@ -82,15 +86,16 @@ async def _read(search: _Search, cursor: str | None) -> ReadyPage:
                 stage=search.stage,
                 limit=min(search.wanted, _SLICE),
                 cursor=cursor,
-                passing_over=passed_over.customers,
+                passing_over=skipped.customers,
+                limits=search.limits,
             )
         names = [customer.customer_id for customer in page.items]
         search.claim.asks(names)
     search.found.update(names)
     search.wanted -= len(names)
-    if passed_over.until is not None:
+    if skipped.until is not None:
         # Never a lower position than before: the latest permit is forgotten last.
-        search.until = passed_over.until
+        search.until = skipped.until
     return page
 
 

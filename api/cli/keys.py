@@ -1,5 +1,6 @@
 """The commands `keys`: create, list and revoke API keys."""
 
+import sys
 from typing import Any
 
 import click
@@ -7,9 +8,19 @@ from psycopg import AsyncConnection
 from pydantic import ValidationError
 
 from api.cli.session import clear_errors, new_table, print_table, shown, with_connection
-from api.contract.people import KeyRequest
+from api.contract.keys import KeyRequest
 from api.contract.problems import first_of, validation_errors
+from api.running.key_rules import rules_of
+from ledger.application.caller import Riding
 from ledger.store.keys import SCOPES, KeyRecord, create_key, list_keys, revoke_key
+
+_MEANINGS = {
+    "send": "ask for permits, redeem them, report on its own; read permits and what is due",
+    "facts": "tell the ledger of invoices, payments, messages, customers",
+    "operate": "pause, resume, reset breakers, read everything, handle any permit",
+    "audit": "read everything",
+    "admin": "make and revoke keys",
+}
 
 
 @click.group("keys")
@@ -23,10 +34,10 @@ def keys_group() -> None:
     "--scope",
     "scopes",
     multiple=True,
-    required=True,
     type=click.Choice(SCOPES),
     help="What it may do; may be given several times.",
 )
+@click.option("--scopes", "scope_list", help="The same, comma-separated; asked for if left out.")
 @click.option(
     "--redeem",
     type=click.Choice(["required", "optional"]),
@@ -34,7 +45,18 @@ def keys_group() -> None:
     show_default=True,
     help="Whether each permit must be redeemed right before its mail.",
 )
-@click.option("--intents", help="The only intents it may use, comma-separated.")
+@click.option("--kinds", help="The only kinds of mail it may ask for, comma-separated.")
+@click.option("--stages", help="The only stages of reminders it may ask for, comma-separated.")
+@click.option("--intents", help="The only intents of messages it may use, comma-separated.")
+@click.option(
+    "--customers", help="The only customers it may mail, comma-separated; eu_* is any eu_… id."
+)
+@click.option("--no-addresses", is_flag=True, help="Tell it no address: answers have null.")
+@click.option(
+    "--riding",
+    type=click.Choice([riding.value for riding in Riding]),
+    help="Which facts in its requests it is believed; all needs the scope facts, else it is own.",
+)
 @click.option(
     "--class",
     "key_class",
@@ -45,34 +67,58 @@ def keys_group() -> None:
 )
 @clear_errors
 def keys_create(
-    name: str, scopes: tuple[str, ...], redeem: str, intents: str | None, key_class: str
+    name: str,
+    scopes: tuple[str, ...],
+    scope_list: str | None,
+    redeem: str,
+    key_class: str,
+    no_addresses: bool,
+    riding: str | None,
+    **lists: str | None,
 ) -> None:
     """Make a key; it is shown once, alone on standard output.
 
-    NAME is the sender's name in every decision; do not use an address.
+    NAME is the sender's name in every decision; do not use an address. Give it the fewest scopes
+    that do, and limits where it is an agent's.
     """
-
-    given = {"name": name, "scopes": list(dict.fromkeys(scopes)), "class": key_class}
-    if intents is not None:
-        given["intents"] = [intent.strip() for intent in intents.split(",")]
+    wanted = (*scopes, *(_split(scope_list) if scope_list is not None else ()))
+    given: dict[str, Any] = {
+        "name": name,
+        "scopes": list(dict.fromkeys(wanted or _scopes_by_hand())),
+        "redeem": redeem,
+        "class": key_class,
+        "addresses": not no_addresses,
+        "riding": riding,
+    }
+    given |= {limit: _split(text) for limit, text in lists.items() if text is not None}
     try:
         asked = KeyRequest.model_validate(given)
     except ValidationError as error:
         raise click.UsageError(first_of(validation_errors(error))) from None
 
-    async def work(connection: AsyncConnection[Any]) -> tuple[str, str]:
-        return await create_key(
-            connection,
-            asked.name,
-            asked.scopes,
-            redeem_required=redeem == "required",
-            intents=asked.intents,
-            transactional=key_class == "transactional",
-        )
+    async def work(connection: AsyncConnection[Any]) -> tuple[KeyRecord, str]:
+        return await create_key(connection, asked.name, asked.scopes, rules_of(asked))
 
-    key_id, secret = with_connection(work)
-    click.echo(f"{key_id}: keep this key, it is not shown again", err=True)
+    record, secret = with_connection(work)
+    click.echo(f"{record.key_id}: keep this key, it is not shown again", err=True)
     click.echo(secret)
+
+
+def _scopes_by_hand() -> list[str]:
+    """Ask a person for the scopes; a program has to name them. Raises UsageError."""
+    if not _at_a_terminal():
+        raise click.UsageError("name what it may do, as little as will do: --scopes send")
+    for scope, meaning in _MEANINGS.items():
+        click.echo(f"  {scope:8} {meaning}", err=True)
+    return _split(click.prompt("What may it do? As little as will do", err=True))
+
+
+def _at_a_terminal() -> bool:
+    return sys.stdin.isatty()
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",")]
 
 
 @keys_group.command("list")
@@ -106,10 +152,21 @@ def keys_revoke(key_id: str) -> None:
 
 
 def _rules(row: KeyRecord) -> str:
-    """The rules for a key's mails, in words."""
+    """The rules for a key's mails and its limits, in words."""
     rules = [f"redeem {row.redeem}"]
     if row.key_class != "outreach":
         rules.append(row.key_class)
-    if row.intents is not None:
-        rules.append(f"intents {' '.join(row.intents)}")
+    limits = row.rules
+    for name, limit in (
+        ("kinds", limits.kinds),
+        ("stages", limits.stages),
+        ("intents", limits.intents),
+        ("customers", limits.customers),
+    ):
+        if limit is not None:
+            rules.append(f"{name} {' '.join(limit)}")
+    if not limits.reads_addresses:
+        rules.append("no addresses")
+    if "send" in row.scopes:
+        rules.append(f"riding {row.riding}")
     return ", ".join(rules)

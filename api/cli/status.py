@@ -1,4 +1,4 @@
-"""The command `status`: whether mails may be sent, what needs attention, the read models."""
+"""The command `status`: may mails be sent, what needs attention, silent sources, read models."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from projections.status import ProjectionStatus, status
 @click.command("status", short_help="May mails go out, and what waits for somebody?")
 @clear_errors
 def status_command() -> None:
-    """Whether mails may go out, what waits for somebody, and the read models."""
+    """Whether mails may go out, what waits for somebody, silent sources, and the read models."""
 
     async def work(connection: AsyncConnection[Any]) -> Any:
         position, now, counts = await ledger_status(connection)
@@ -27,6 +27,7 @@ def status_command() -> None:
     table = new_table("what", "value")
     table.add_row("ledger time (UTC)", shown(now))
     table.add_row("sending", "\n".join(_switches(control)))
+    table.add_row("silent sources", "\n".join(_silent(control)))
     table.add_row("log position", str(position))
     for name, value in counts.items():
         table.add_row(name, str(value))
@@ -43,6 +44,13 @@ def _switches(control: Control | None) -> list[str]:
     for scope, pause in control.pauses.items() if control is not None else ():
         stopped.append(f"PAUSED {scope} since {shown(pause.since)} by {pause.by}: {pause.reason}")
     return stopped or ["on"]
+
+
+def _silent(control: Control | None) -> list[str]:
+    """The sources of facts that are not heard any more, and when each was last heard."""
+    silent = control.silent_feeds if control is not None else {}
+    said = [f"{source}, last heard {shown(at)}" for source, at in sorted(silent.items())]
+    return said or ["none"]
 
 
 def _tell_models(projections: list[ProjectionStatus]) -> None:

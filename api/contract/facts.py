@@ -144,6 +144,16 @@ class CustomerHoldData(Body):
     metadata: Metadata | None = None
 
 
+class CustomerCreditData(Body):
+    """`customer.credit`: beside any invoice; a negative amount takes a credit back."""
+
+    customer_id: CustomerId
+    credit_id: Id
+    amount: SignedAmount
+    currency: Currency
+    metadata: Metadata | None = None
+
+
 class AddressHoldData(Body):
     """`address.hold` and `address.unhold`: of the address, whoever has it; null kinds: all."""
 
@@ -159,6 +169,14 @@ class MergedData(Body):
 
     from_: Annotated[CustomerId, Field(alias="from")]
     into: CustomerId
+    metadata: Metadata | None = None
+
+
+class UnmergedData(Body):
+    """`customer.unmerged`: undoes a merge of `customer_id` into `from`."""
+
+    customer_id: CustomerId
+    from_: Annotated[CustomerId, Field(alias="from")]
     metadata: Metadata | None = None
 
 
@@ -298,7 +316,9 @@ FACT_DATA: dict[str, type[Body]] = {
     "customer.observed": CustomerObservedData,
     "customer.hold": CustomerHoldData,
     "customer.unhold": CustomerHoldData,
+    "customer.credit": CustomerCreditData,
     "customer.merged": MergedData,
+    "customer.unmerged": UnmergedData,
     "subscription.ended": SubscriptionData,
     "subscription.resumed": SubscriptionData,
     "address.hold": AddressHoldData,

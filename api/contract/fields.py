@@ -20,6 +20,7 @@ from api.contract.free_text import name_alone, without_addresses
 from ledger.domain.identity import (
     RESERVED_CUSTOMER_PREFIX,
     BadAddress,
+    has_unseen_end,
     message_name,
     normal_form,
 )
@@ -98,16 +99,34 @@ def _address(value: str) -> str:
     return value
 
 
-Id = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=_PRINTABLE)]
-"""An outside id: 1 to 255 characters, none of them a control character."""
+def _seen_ends(value: str) -> str:
+    if has_unseen_end(value):
+        raise ValueError("an id begins and ends with characters that are seen, not with a blank")
+    return value
+
+
+def _seen_inside(value: str) -> str:
+    _seen_ends(value.removeprefix("<").removesuffix(">") or value)
+    return value
+
+
+_Short = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=_PRINTABLE)]
+Id = Annotated[_Short, AfterValidator(_seen_ends)]
+"""An external id: 1 to 255 characters, no control character, no invisible first or last one."""
+OwnId = _Short
+"""An id that the ledger gave; whatever else stands in its place is not known (404)."""
 CustomerId = Annotated[Id, AfterValidator(_not_reserved)]
 """A customer's id: not one of the synthetic customers of guard checks (design D13)."""
 MessageId = Annotated[
     str,
     StringConstraints(min_length=1, max_length=2000, pattern=_PRINTABLE),
     AfterValidator(message_name),
+    AfterValidator(_seen_inside),
 ]
-"""The Message-ID of a mail, with or without its angle brackets (RFC 5322); a long one by digest."""
+"""The Message-ID of a mail, with or without its brackets and blanks around them (RFC 5322).
+
+A long one goes by its digest.
+"""
 SendToken = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=_PRINTABLE)]
 """What a mail carries in the header `X-Ledger-Send`: the `send_token` of its permit."""
 Text = Annotated[
@@ -118,7 +137,7 @@ Text = Annotated[
 """A reason or title for people to read; anything like an address is removed (design D18)."""
 Reason = Annotated[Id, AfterValidator(without_addresses)]
 """The short reason of a hold; lifting it needs the same reason."""
-Name = Annotated[Id, AfterValidator(name_alone)]
+Name = Annotated[_Short, AfterValidator(name_alone)]
 """Who did something: a person's name."""
 Instant = Annotated[
     AwareDatetime, BeforeValidator(_rfc3339), AfterValidator(_sane_year), AfterValidator(_utc)

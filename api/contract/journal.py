@@ -1,10 +1,8 @@
 """Schemas of the journal: pages of decisions, events, alerts, read models and keys."""
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import Field
-
-from api.contract.fields import Body, Instant, Scope
+from api.contract.fields import Body, Instant
 
 
 class DecisionRow(Body):
@@ -111,23 +109,3 @@ class RebuildStarted(Body):
     name: str
     state: Literal["rebuilding"]
     position: str
-
-
-class KeyItem(Body):
-    """A key as a list shows it: everything but its secret."""
-
-    key_id: str
-    name: str
-    scopes: list[Scope]
-    redeem: Literal["required", "optional"]
-    intents: list[str] | None
-    class_: Annotated[Literal["outreach", "transactional"], Field(alias="class")]
-    created_at: Instant
-    revoked_at: Instant | None
-
-
-class KeyList(Body):
-    """Keys ordered by id, revoked ones included."""
-
-    items: list[KeyItem]
-    next: str | None

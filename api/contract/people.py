@@ -14,7 +14,6 @@ from api.contract.fields import (
     Instant,
     Metadata,
     Name,
-    Scope,
     Text,
 )
 
@@ -96,13 +95,14 @@ class AddressHoldState(HoldState):
 
 
 class CustomerState(Body):
-    """The state of a customer in the ledger."""
+    """The state of a customer in the ledger; `owed` is less their `credit`."""
 
     customer_id: str
     addresses: list[str]
     breaker: BreakerState
     windows: dict[str, WindowState]
     owed: list[OwedState]
+    credit: list[OwedState]
     open_invoices: list[OpenInvoice]
     on_hold: HoldState | None
     addresses_on_hold: int
@@ -159,30 +159,6 @@ class TestClockRequest(Body):
     __test__ = False
     now: Instant
     metadata: Metadata | None = None
-
-
-class KeyRequest(Body):
-    """The key to create."""
-
-    name: Id
-    scopes: Annotated[list[Scope], Field(min_length=1, max_length=5)]
-    redeem: Literal["required", "optional"] = "required"
-    intents: Annotated[list[Id], Field(max_length=1000)] | None = None
-    class_: Annotated[Literal["outreach", "transactional"], Field(alias="class")] = "outreach"
-    metadata: Metadata | None = None
-
-
-class NewKey(Body):
-    """A new key; `key`, its secret, is shown only once."""
-
-    key_id: str
-    key: str | None
-    name: str
-    scopes: list[Scope]
-    redeem: Literal["required", "optional"]
-    intents: list[str] | None
-    class_: Annotated[Literal["outreach", "transactional"], Field(alias="class")]
-    position: str
 
 
 class RebuildRequest(Body):

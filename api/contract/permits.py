@@ -18,7 +18,6 @@ from api.contract.fields import (
     MessageId,
     Metadata,
     Name,
-    Reason,
     Text,
     Whole,
 )
@@ -47,13 +46,17 @@ class OverrideRequest(Body):
 
 
 class Asked(Body):
-    """The fields of every request for a permit."""
+    """The fields of every request for a permit.
+
+    `cc`: further recipients of the mail. If one of them may not get it, the request is denied.
+    """
 
     NOT_COMPARED: ClassVar[set[str]] = {"metadata", "facts", "message", "expected", "job"}
 
     redeem: Flag = False
     override: OverrideRequest | None = None
     job: JobLease | None = None
+    cc: Annotated[list[Email], Field(max_length=20)] | None = None
     metadata: Metadata | None = None
 
     def riding_snapshots(self) -> Mapping[str, InvoiceSnapshot]:
@@ -73,6 +76,16 @@ class _AboutInvoices(Asked):
     def riding_snapshots(self) -> Mapping[str, InvoiceSnapshot]:
         """The `facts`."""
         return self.facts or {}
+
+
+class _AboutSomething(Asked):
+    """What requests for mail about something that happened may hold.
+
+    From `not_after` on it is too late; so it is `policy.too_late_hours` after `happened_at`.
+    """
+
+    happened_at: Instant | None = None
+    not_after: Instant | None = None
 
 
 class ReminderRequest(_AboutInvoices):
@@ -124,7 +137,7 @@ class ReplyRequest(Asked):
         return self.message
 
 
-class NotificationRequest(Asked):
+class NotificationRequest(_AboutSomething):
     """A notice about one business event.
 
     If both are given, `to` is an address of `customer_id`: mails to either count in one window.
@@ -145,7 +158,7 @@ class NotificationRequest(Asked):
         return self
 
 
-class DigestRequest(Asked):
+class DigestRequest(_AboutSomething):
     """The digest of an inbox for one day.
 
     If both are given, `to` is an address of `customer_id`: mails to either count in one window.
@@ -165,7 +178,7 @@ class DigestRequest(Asked):
         return self
 
 
-class FollowUpRequest(Asked):
+class FollowUpRequest(_AboutSomething):
     """A numbered follow-up in a thread.
 
     A new thread needs a `customer_id` or `to`; if both are given, the address is the customer's,
@@ -179,7 +192,7 @@ class FollowUpRequest(Asked):
     to: Email | None = None
 
 
-class MessageRequest(Asked):
+class MessageRequest(_AboutSomething):
     """A message with an intent; each intent is allowed once in a thread.
 
     A new thread needs a `customer_id` or `to`; if both are given, the address is the customer's,
@@ -229,17 +242,6 @@ class RedeemRequest(Body):
     metadata: Metadata | None = None
 
 
-class OutcomeRequest(Body):
-    """The outcome of the mail."""
-
-    outcome: Literal["sent", "rejected", "unknown"]
-    provider: Reason | None = None
-    provider_message_id: Id | None = None
-    message_id: MessageId | None = None
-    detail: Text | None = None
-    metadata: Metadata | None = None
-
-
 class PermitItem(Body):
     """One invoice of a reminder."""
 
@@ -249,6 +251,7 @@ class PermitItem(Body):
     supersedes: list[str]
     amount_remaining: int
     currency: str
+    observed_at: Instant | None = None
 
 
 class WithheldItem(Body):
@@ -268,7 +271,7 @@ class WindowUse(Body):
 
 
 class Owed(Body):
-    """The amount owed in one currency: in minor units, and formatted for people."""
+    """An amount owed or of a credit, in one currency: in minor units, and formatted for people."""
 
     currency: str
     amount: int
@@ -285,11 +288,18 @@ class OpenInvoiceLine(Body):
 
 
 class Statement(Body):
-    """What the customer owed when the apology was granted."""
+    """What the customer owed when the apology was granted; `owed` is less their `credit`."""
 
     owed: list[Owed]
     open_invoices: list[OpenInvoiceLine]
+    credit: Annotated[list[Owed], Field(default_factory=list)]
     as_of: Instant
+
+
+class CopyOf(Body):
+    """A further recipient of the mail: the customer whose address it is."""
+
+    customer_id: str
 
 
 class Permit(Body):
@@ -302,6 +312,7 @@ class Permit(Body):
     to: str | None = None
     items: Annotated[list[PermitItem], Field(default_factory=list)]
     withheld: Annotated[list[WithheldItem], Field(default_factory=list)]
+    copies: list[CopyOf] | None = None
     granted_at: Instant
     send_by: Instant
     redeemed_at: Instant | None = None

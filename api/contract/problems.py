@@ -1,11 +1,12 @@
 """Problem documents (RFC 9457) for denials and errors, for HTTP and the command line."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from ledger.application.answers import Answer, to_json
+from ledger.domain.next_steps import DEFECT, NEXT_STEPS, Action
 from ledger.domain.reasons import REASONS
 
 PROBLEM = "application/problem+json"
@@ -18,6 +19,7 @@ OTHER_REASONS = {
     "method_not_allowed": (405, "The path does not take this method"),
     "too_large": (413, "The body is larger than 1 MiB"),
     "bad_signature": (400, "The signature of the webhook does not fit"),
+    "log_changed": (409, "The log that this position is of was replaced by an older copy"),
     "stale": (503, "The read model has not come that far yet"),
     "internal_error": (500, "The request could not be decided; nothing was granted"),
 }
@@ -39,15 +41,19 @@ class Problem(BaseModel):
     title: str
     status: int
     detail: str
-    code: str
+    code: str = Field(json_schema_extra={"enum": [*sorted({*REASONS, *OTHER_REASONS})]})
     retryable: bool
+    next_action: Action
+    next_step: str
     decision_id: str | None = None
     available_at: str | None = None
     permit_id: str | None = None
     due_stage: str | None = None
     original: OriginalSend | None = None
     withheld: list[dict[str, Any]] | None = None
+    riding_facts: Literal["not_kept"] | None = None
     errors: list[dict[str, Any]] | None = None
+    committed: Literal["no", "unknown"] | None = None
 
 
 class InvalidInput(Protocol):
@@ -73,6 +79,7 @@ def problem_document(code: str, detail: str, **extra: Any) -> tuple[int, dict[st
     else:
         status, title = OTHER_REASONS[code]
         retryable = status == 503
+    step = NEXT_STEPS.get(code, DEFECT)
     body: dict[str, Any] = {
         "type": f"/problems/{code}",
         "title": title,
@@ -80,6 +87,8 @@ def problem_document(code: str, detail: str, **extra: Any) -> tuple[int, dict[st
         "detail": detail,
         "code": code,
         "retryable": retryable,
+        "next_action": step.action,
+        "next_step": step.sentence,
     }
     return status, body | extra
 

@@ -8,11 +8,13 @@ from api.contract import facts as shapes
 from api.contract.fields import Body
 from api.contract.permits import Asked
 from ledger.application.facts.address_hold import AddressHoldTold
+from ledger.application.facts.customer_credit import CustomerCredited
 from ledger.application.facts.customer_hold import CustomerHeld
 from ledger.application.facts.customer_observed import CustomerObserved
+from ledger.application.facts.customer_unmerged import CustomerUnmerged
 from ledger.application.facts.customers_merged import CustomersMerged
 from ledger.application.facts.delivery import Delivery
-from ledger.application.facts.fact import Fact, FactData
+from ledger.application.facts.fact import RIDING, Fact, FactData
 from ledger.application.facts.invoice_credit import Credited
 from ledger.application.facts.invoice_hold import InvoiceHeld
 from ledger.application.facts.invoice_observed import InvoiceObserved
@@ -124,9 +126,9 @@ class Translator:
         """The facts that a request for a permit embeds."""
         snapshots = body.riding_snapshots()
         if snapshots:
-            return tuple(Fact(self.invoice(i, s), "riding") for i, s in snapshots.items())
+            return tuple(Fact(self.invoice(i, s), RIDING) for i, s in snapshots.items())
         message = body.riding_message()
-        return (Fact(self.message(message), "riding", None, message.at),) if message else ()
+        return (Fact(self.message(message), RIDING, None, message.at),) if message else ()
 
     def customer(self, data: shapes.CustomerObservedData) -> CustomerObserved:
         """The addresses of a customer."""
@@ -246,7 +248,11 @@ FACT_READERS: dict[str, Callable[[Translator, Any], FactData]] = {
     "customer.observed": Translator.customer,
     "customer.hold": _customer_hold(True),
     "customer.unhold": _customer_hold(False),
+    "customer.credit": lambda _, data: CustomerCredited(
+        data.customer_id, data.credit_id, data.amount, data.currency
+    ),
     "customer.merged": lambda _, data: CustomersMerged(data.from_, data.into),
+    "customer.unmerged": lambda _, data: CustomerUnmerged(data.customer_id, data.from_),
     "subscription.ended": _subscription(True),
     "subscription.resumed": _subscription(False),
     "address.hold": _address_hold(True),

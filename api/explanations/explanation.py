@@ -1,7 +1,7 @@
 """Explains a decision: evaluates its request again on the ledger's state at that time (D11)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,7 @@ from ledger.application.views import address_holds, customer_view, invoice_view
 from ledger.application.world import Identity, World
 from ledger.domain.control import Control
 from ledger.domain.customer import Customer
+from ledger.domain.identity import Address
 from ledger.domain.incident import Incident
 from ledger.domain.invoice import Invoice
 from ledger.domain.permit import Permit
@@ -35,6 +36,7 @@ from ledger.store.keys import caller_named
 from ledger.store.looking_back.past import Past, PastEvent
 
 _KEY_RULE = "Its Idempotency-Key is bound to a grant: the same request hears it again."
+_FACTS_RULE = "It was judged with facts that rode along and were forgotten: nothing else has them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,20 @@ async def explain(
         if explanation.reproduced and same_words:
             return explanation
         found.append((explanation.reproduced, explanation))
-    return max(found, key=lambda pair: pair[0])[1]
+    best = max(found, key=lambda pair: pair[0])[1]
+    return _by_forgotten_facts(row, best) if _facts_forgotten(row) else best
+
+
+def _facts_forgotten(row: dict[str, Any]) -> bool:
+    """Did facts ride along of a key that is believed only together with a grant (ADR 0014)?"""
+    return "riding_facts" in row["answer"]
+
+
+def _by_forgotten_facts(row: dict[str, Any], found: Explanation) -> Explanation:
+    """The answer stands by itself where what is on record does not come to it."""
+    said = (DENIED, row["code"], row["answer"].get("detail"))
+    verdict = Verdict("riding_facts", _FACTS_RULE, None, *said)
+    return replace(found, reproduced=True, guards=[verdict, *not_judged()])
 
 
 async def _judge(
@@ -136,13 +151,14 @@ async def _command(
         redeem=asked.redeem,
         override=Override(override.action_id, override.by, override.reason) if override else None,
         job=JobToken(asked.job.name, asked.job.token) if asked.job else None,
+        cc=tuple(Address("", name) for name in row["request"].get("cc_fingerprints", ())),
     )
 
 
 def _asked(row: dict[str, Any]) -> Any:
     """The stored request, parsed as at its arrival; None where it is not valid."""
     request = dict(row["request"])
-    for name in ("to_fingerprint", "claim"):
+    for name in ("to_fingerprint", "cc_fingerprints", "claim"):
         request.pop(name, None)
     if _sets_up(request.get("kind")) and request.get("customer_id") is None:
         request["customer_id"] = row["customer_id"]
@@ -237,6 +253,7 @@ def _control(control: Control) -> dict[str, Any]:
     return {
         "pauses": {scope: pause.since for scope, pause in control.pauses.items()},
         "recovery_since": control.recovery_since,
+        "silent_feeds": control.silent_feeds,
     }
 
 
@@ -252,6 +269,7 @@ async def _customer(
     holds = address_holds(customer, (m for m in found if m is not None), world.now)
     view["addresses_on_hold"] = len({hold["fingerprint"] for hold in holds})
     view["address_holds"] = holds
+    view["reminded_at"] = customer.reminded_at
     return view | {"permits": [_permit(held) for held in customer.permits.values()]}
 
 

@@ -16,6 +16,7 @@ from api.http.routes import (
     due,
     explain,
     facts,
+    feeds,
     guard,
     incidents,
     journal,
@@ -48,13 +49,15 @@ def build_http(
         lifespan=lifespan,
         docs_url="/docs",
         redoc_url=None,
+        # The redirect of a needless slash would name the host that the request names.
+        redirect_slashes=False,
     )
     install_problem_handlers(app)
     for module in (permits, facts, due, webhooks, people, control, journal, keys, service):
         app.include_router(module.router)
     for module in (guard, incidents):
         app.include_router(module.router)
-    for module in (audit, explain, timeline):
+    for module in (audit, explain, timeline, feeds):
         app.include_router(module.router)
     app.include_router(facts.invoices)
     app.include_router(people.customers)

@@ -1,5 +1,6 @@
 """Authentication: the caller of a request by its API key, and the scope that an endpoint needs."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from fastapi import Depends, Request, Security
@@ -13,7 +14,19 @@ from api.upkeep.sweeper import let_lapse
 from ledger.application.caller import Caller
 
 _CALLER = "ledger.caller"
+SEVERAL = "the request has several Authorization headers; send one"
 _BEARER = HTTPBearer(auto_error=False, description="An API key, made by `keys create`")
+
+
+def the_authorization(headers: Iterable[tuple[bytes, bytes]]) -> bytes | None:
+    """The `Authorization` header of a request, None without one. Raises ProblemError for two.
+
+    A proxy in front may judge the first and pass both on (RFC 9110, section 5.3: it is no list).
+    """
+    found = [value for name, value in headers if name == b"authorization"]
+    if len(found) > 1:
+        raise ProblemError("unauthorized", SEVERAL)
+    return found[0] if found else None
 
 
 async def caller_of(context: Context, authorization: bytes | None) -> Caller:
@@ -34,8 +47,8 @@ async def _caller_by_the_store(request: Request) -> Caller:
     """
     caller = request.scope.get(_CALLER)
     if caller is None:
-        header = request.headers.get("authorization", "")
-        caller = await context_of(request).keys.find(header.encode("latin-1"))
+        header = the_authorization(request.scope["headers"]) or b""
+        caller = await context_of(request).keys.find(header)
         if caller is None:
             raise _unauthorized()
         request.scope[_CALLER] = caller

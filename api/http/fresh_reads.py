@@ -18,11 +18,12 @@ After = Annotated[
 
 
 async def log_has_reached(context: Context, after: str | None) -> None:
-    """Check that the log has reached the position. Raises ProblemError (stale).
+    """Check that the log has reached the position. Raises ProblemError (stale, log_changed).
 
     A position beyond the log's head may come from before a restore, so the log is compared with the
-    witness at once. The position alone proves nothing: a caller can invent one (design D13). For
-    callers and in the OpenAPI document a position is an opaque token; an invalid one is a 422.
+    witness at once. The position alone proves nothing: a caller can invent one (design D13). Where
+    the ledger has noticed a restore, waiting will not bring the position back: 409 instead of 503.
+    For callers and in the OpenAPI document a position is an opaque token; an invalid one is a 422.
     """
     if after is None:
         return
@@ -31,6 +32,10 @@ async def log_has_reached(context: Context, after: str | None) -> None:
     head = (await context.reader.load(Need())).position
     if head < int(after):
         await compare_now(context)
+        control, _ = await context.reader.aggregate("control", "ledger")
+        if control is not None and control.recovery_version:
+            detail = f"the log ends at {head}: it was restored, and {after} was lost; read again"
+            raise ProblemError("log_changed", f"{detail} without after")
         raise ProblemError("stale", f"the log ends at {head}, before the position {after}")
 
 

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.contract.permits import RedeemRequest
 from api.contract.problems import PROBLEM, ProblemError, invalid_answer, problem_answer
-from api.http.auth import caller_of
+from api.http.auth import SEVERAL, caller_of, the_authorization
 from api.http.context import Context
 from api.http.permit_request import ask, kept_redeem
 from api.running.decision_ids import DECISION_IDS
@@ -80,6 +80,7 @@ class HotPath:
         return None
 
     async def _webhook(self, scope: Scope, path: str, body: bytes) -> Answer:
+        the_authorization(scope["headers"])
         headers = {n.decode("latin-1"): v.decode("latin-1") for n, v in scope["headers"]}
         intake = self._state.context.intake
         return await answer_webhook(intake, path[len(WEBHOOKS) :], headers, body)
@@ -88,6 +89,8 @@ class HotPath:
         authorization = key_header = None
         for name, value in scope["headers"]:
             if name == b"authorization":
+                if authorization is not None:
+                    return problem_answer("unauthorized", SEVERAL)
                 authorization = value
             elif name == b"idempotency-key":
                 key_header = value.decode("latin-1")

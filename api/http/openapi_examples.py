@@ -57,6 +57,19 @@ _SENT = {
         "message_id": "<m9@example.net>",
     },
 }
+_UNMERGED = {
+    "id": "evt_3",
+    "source": "support",
+    "type": "customer.unmerged",
+    "data": {"customer_id": "cus_2", "from": "cus_1"},
+}
+_CREDIT = {
+    "id": "evt_4",
+    "source": "billing",
+    "type": "customer.credit",
+    "data": {"customer_id": "cus_1", "credit_id": "goodwill-1", "amount": 2_500, "currency": "USD"},
+}
+_CORRECTION = {"by": "ann", "reason": "not in the log of the provider"}
 _REMINDER = {
     "kind": "reminder",
     "invoices": ["inv_1"],
@@ -90,6 +103,15 @@ PERMITS = {
         "customer_id": "cus_1",
         "event_type": "shipped",
         "event_id": "ord_9",
+        "happened_at": "2026-12-04T09:00:00Z",
+        "not_after": "2026-12-05T09:00:00Z",
+    },
+    "a mail with a copy": {
+        "kind": "notification",
+        "customer_id": "cus_1",
+        "event_type": "shipped",
+        "event_id": "ord_9",
+        "cc": ["kim@example.com"],
     },
     "digest": {
         "kind": "digest",
@@ -126,12 +148,24 @@ ASKED: dict[tuple[str, str], Examples] = {
     ("post", "/v1/permits"): {_JSON: _named(PERMITS)},
     ("post", "/v1/permits/batch"): _one({"requests": [_REMINDER, PERMITS["notification"]]}),
     ("post", "/v1/permits/{permit_id}/redeem"): _one({"attempt": "3f6c0b1e9d"}),
-    ("post", "/v1/permits/{permit_id}/outcome"): _one(
-        {"outcome": "sent", "provider": "resend", "provider_message_id": "re_123"}
-    ),
+    ("post", "/v1/permits/{permit_id}/outcome"): {
+        _JSON: _named(
+            {
+                "sent": {"outcome": "sent", "provider": "resend", "provider_message_id": "re_123"},
+                "a false sent is corrected": {"outcome": "rejected", "correction": _CORRECTION},
+            }
+        )
+    },
     ("put", "/v1/invoices/{invoice_id}"): _one(_SNAPSHOT),
     ("post", "/v1/facts"): {
-        _JSON: _named({"facts": {"facts": [_OBSERVED, _PAID, _SENT]}}),
+        _JSON: _named(
+            {
+                "facts": {"facts": [_OBSERVED, _PAID]},
+                "a merge is undone": {"facts": [_UNMERGED]},
+                "a mail sent without a permit": {"facts": [_SENT]},
+                "a credit beside any invoice": {"facts": [_CREDIT]},
+            }
+        ),
         "application/cloudevents+json": _named({"one event": _PAID}),
         "application/cloudevents-batch+json": _named({"a batch": [_OBSERVED, _PAID]}),
     },
@@ -161,11 +195,12 @@ ASKED: dict[tuple[str, str], Examples] = {
     ("post", "/v1/alerts/{alert_id}/ack"): _one({"by": "ann"}),
     ("post", "/v1/projections/{name}/rebuild"): _one({}),
     ("post", "/v1/keys"): _one(
-        {"name": "poller", "scopes": ["send", "facts"], "redeem": "required"}
+        {"name": "agent", "scopes": ["send"], "intents": ["refund_notice"], "customers": ["eu_*"]}
     ),
 }
 """Example requests, by method and path; webhook bodies are defined by the providers."""
 
+_LIMITED = ["forbidden", "key_limit"]
 _AT_REDEEM = "already_redeemed revoked expired recovery_mode".split()
 
 DENIALS: dict[tuple[str, str], dict[str, list[str]]] = {
@@ -179,8 +214,9 @@ DENIALS: dict[tuple[str, str], dict[str, list[str]]] = {
             "apology_already_sent not_paused not_past_due not_reached stage_superseded "
             "balance_below_stage payment_in_flight on_hold permit_held outcome_unknown not_owner "
             "breaker_open paused recovery_mode address_on_hold answered superseded "
-            "subscription_ended"
+            "subscription_ended too_late facts_stale reminded_recently"
         ).split(),
+        "403": ["forbidden", "key_limit", "riding_facts_refused"],
         "422": ["key_conflict", "invalid_request", "unknown_intent"],
         "429": ["cap_reached", "loop_guard"],
         "503": ["clock_suspect", "unavailable"],
@@ -194,6 +230,9 @@ DENIALS: dict[tuple[str, str], dict[str, list[str]]] = {
         "404": ["unknown_permit"],
         "409": ["already_settled"],
     },
+    ("get", "/v1/permits"): {"403": _LIMITED},
+    ("get", "/v1/due"): {"403": _LIMITED},
+    ("post", "/v1/due/claim"): {"403": _LIMITED},
     ("get", "/v1/permits/{permit_id}"): {"404": ["unknown_permit"]},
     ("get", "/v1/invoices/{invoice_id}"): {"404": ["unknown_invoice"]},
     ("get", "/v1/invoices/{invoice_id}/timeline"): {"404": ["unknown_invoice"]},
@@ -207,8 +246,8 @@ DENIALS: dict[tuple[str, str], dict[str, list[str]]] = {
     ("get", "/v1/incidents/{incident_id}/affected"): {"404": ["unknown_incident"]},
     ("get", "/v1/incidents/{incident_id}/report"): {"404": ["unknown_incident"]},
     ("post", "/v1/incidents/{incident_id}/close"): {"404": ["unknown_incident"]},
-    ("post", "/v1/jobs/{job}/lease"): {"409": ["not_owner"]},
-    ("delete", "/v1/jobs/{job}/lease"): {"409": ["not_owner"]},
+    ("post", "/v1/jobs/{job}/lease"): {"403": _LIMITED, "409": ["not_owner"]},
+    ("delete", "/v1/jobs/{job}/lease"): {"403": _LIMITED, "409": ["not_owner"]},
     ("post", "/v1/control/resume"): {"409": ["guard_not_proven"]},
 }
 """The problem codes of an endpoint, by status, where they differ from the default ones."""

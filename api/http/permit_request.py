@@ -14,11 +14,13 @@ from api.running.decision_ids import DECISION_IDS
 from ledger.application.answers import Answer
 from ledger.application.caller import Caller
 from ledger.application.commands import Idempotency, JobToken, Override, RequestPermit
+from ledger.domain.identity import Address
 
 _KEPT_AS_IT_CAME = 4096
 """Up to this size in bytes a body is stored unchanged; a larger one may be mostly blanks."""
 _WITH_ADDRESSES: dict[str, Any] = {
     "to": True,
+    "cc": True,
     "metadata": True,
     "facts": True,
     "message": True,
@@ -54,16 +56,18 @@ def request_of(
             return problem_answer("forbidden", "an override needs the scope operate")
         override = Override(asked.override.action_id, asked.override.by, asked.override.reason)
     subject = context.translator.subject(asked)
+    cc = tuple(map(context.translator.address, asked.cc or ()))
     return RequestPermit(
         subject=subject,
         caller=caller,
         decision_id=DECISION_IDS.next(),
-        request=_kept_request(asked, subject, body),
+        request=_kept_request(asked, subject, cc, body),
         idempotency=Idempotency(scope, fingerprint_of(asked)) if scope is not None else None,
         redeem=asked.redeem,
         override=override,
         job=JobToken(asked.job.name, asked.job.token) if asked.job is not None else None,
         facts=context.translator.riding_facts(asked),
+        cc=cc,
     )
 
 
@@ -77,11 +81,12 @@ def kept_redeem(permit_id: str, asked: RedeemRequest) -> bytes:
     return orjson.dumps(kept)
 
 
-def _kept_request(asked: Any, subject: Any, body: bytes) -> bytes:
+def _kept_request(asked: Any, subject: Any, cc: tuple[Address, ...], body: bytes) -> bytes:
     """The request as the decision log stores it: with fingerprints for addresses (design D18)."""
     given = asked.model_fields_set
     if len(body) <= _KEPT_AS_IT_CAME and not given & {
         "to",
+        "cc",
         "metadata",
         "facts",
         "message",
@@ -91,6 +96,8 @@ def _kept_request(asked: Any, subject: Any, body: bytes) -> bytes:
     kept = asked.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude=_WITH_ADDRESSES)
     if "to" in given and subject.to is not None:
         kept["to_fingerprint"] = subject.to.fingerprint
+    if cc:
+        kept["cc_fingerprints"] = [address.fingerprint for address in cc]
     if asked.metadata:
         kept["metadata"] = without_addresses(asked.metadata)
     if asked.override is not None:

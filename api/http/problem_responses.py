@@ -92,7 +92,7 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
         413: "too_large: the body is over 1 MiB",
         422: "invalid_request, key_conflict or unknown_intent",
         429: "cap_reached or loop_guard",
-        503: "unavailable (store down, queue full) or clock_suspect: nothing was granted",
+        503: "unavailable (store down, queue full) or clock_suspect: send nothing, ask again",
     }
     found: dict[int | str, dict[str, Any]] = {}
     for status in sorted({401, 403, 422, 503, *statuses}):

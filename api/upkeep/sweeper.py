@@ -3,12 +3,14 @@
 import asyncio
 
 from api.running.parts import Parts
+from api.upkeep.feed_watch import watch_feeds
 from ledger.application.commands import Lapse
 from ledger.application.effects import Alert
 from ledger.application.ports import StoreUnavailable
 from ledger.store.alerts.alerting import raise_alert
 from ledger.store.statements import statement
 from ledger.store.webhooks.rejected import clear_old_rejected
+from ledger.store.webhooks.tokens import clear_old_tokens
 
 PERIOD = 1.0
 """Seconds between two sweeps."""
@@ -25,6 +27,7 @@ async def sweep(parts: Parts) -> None:
         try:
             await let_lapse(parts)
             await watch_unknown(parts)
+            await watch_feeds(parts)
             if rounds % _HOUSEKEEPING_EVERY == 0:
                 await _clear_old(parts)
             rounds += 1
@@ -70,12 +73,13 @@ async def watch_unknown(parts: Parts) -> None:
 
 
 async def _clear_old(parts: Parts) -> None:
-    """Delete Idempotency-Keys and rejected webhook bodies older than the policy allows."""
+    """Delete old Idempotency-Keys and rejected webhook bodies (policy), and webhook tokens."""
     async with parts.connections.use() as connection:
         await connection.execute(
             statement("permits", "clear_idempotency"),
             {"days": parts.policy.idempotency_days, "limit": 50_000},
         )
+        await clear_old_tokens(connection)
         for _ in range(_MOST_ROUNDS):
             if not await clear_old_rejected(connection, parts.policy.rejected_body_days):
                 return

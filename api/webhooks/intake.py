@@ -39,6 +39,7 @@ from ledger.application.facts.fact import Fact as LedgerFact
 from ledger.store.connections import Connections
 from ledger.store.webhooks.refresh import hint
 from ledger.store.webhooks.rejected import Reason, keep_rejected
+from ledger.store.webhooks.tokens import take_token
 
 _log = logging.getLogger("ledger.webhooks")
 Made = TypeVar("Made")
@@ -178,15 +179,15 @@ class Intake:
     async def _verify(self, endpoint: Endpoint, post: Post) -> None:
         now = await self._time.now()
 
-        def verify() -> None:
-            endpoint.provider.verify(post.headers, post.body, endpoint.settings, now)
+        def verify() -> str | None:
+            return endpoint.provider.verify(post.headers, post.body, endpoint.settings, now)
 
         try:
             try:
-                await _in_thread_if_large(post.body, verify)
+                token = await _in_thread_if_large(post.body, verify)
             except CertificateNotHere as missing:
                 await self.certificates.fetch(missing.address)
-                await _in_thread_if_large(post.body, verify)
+                token = await _in_thread_if_large(post.body, verify)
         except CertificateUnreachable:
             raise ProblemError("unavailable", "the signature cannot be checked now") from None
         except BadSignature:
@@ -194,6 +195,14 @@ class Intake:
         except Exception:
             _log.exception("the signature of a webhook of %s could not be checked", post.provider)
             raise BadSignature("the signature could not be checked") from None
+        if token is not None:
+            await self._take_token(post, token)
+
+    async def _take_token(self, post: Post, token: str) -> None:
+        """Take the token for this body. Raises BadSignature where another body came with it."""
+        async with self._connections.use() as connection:
+            if not await take_token(connection, post.provider, token, post.body):
+                raise BadSignature("the signature was used for another body")
 
     async def _read(self, endpoint: Endpoint, post: Post) -> Translation:
         return await _in_thread_if_large(post.body, lambda: read_post(endpoint, post))

@@ -95,8 +95,12 @@ class Provider(Protocol):
 
     def verify(
         self, headers: Mapping[str, str], body: bytes, settings: Settings, now: datetime
-    ) -> None:
-        """Check the signature or credentials over the raw bytes. Raises BadSignature."""
+    ) -> str | None:
+        """Check the signature or credentials over the raw bytes. Raises BadSignature.
+
+        Returns the token of a signature that does not cover the body, None where it does: such a
+        token is then taken for this body only.
+        """
         ...
 
     def translate(self, headers: Mapping[str, str], body: bytes, settings: Settings) -> Translation:

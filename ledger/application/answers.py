@@ -10,6 +10,8 @@ from typing import Any
 import orjson
 
 from ledger.application.effects import Outcome
+from ledger.application.ports import CommitUncertain, StoreUnavailable
+from ledger.domain.next_steps import DEFECT, NEXT_STEPS
 from ledger.domain.reasons import REASONS, Denial, Reason
 
 _OPTIONS = orjson.OPT_UTC_Z
@@ -57,6 +59,7 @@ def problem_body(denial: Denial, decision_id: str | None, extra: dict[str, Any])
         "detail": denial.detail,
         "code": denial.code,
         "retryable": reason.retryable,
+        **_next_step(denial.code),
     }
     if decision_id is not None:
         body["decision_id"] = decision_id
@@ -72,6 +75,12 @@ def problem_body(denial: Denial, decision_id: str | None, extra: dict[str, Any])
     return to_json(body)
 
 
+def _next_step(code: str) -> dict[str, str]:
+    """The fields that say what to do next."""
+    step = NEXT_STEPS.get(code, DEFECT)
+    return {"next_action": step.action, "next_step": step.sentence}
+
+
 def problem_headers(denial: Denial, now: datetime) -> tuple[tuple[str, str], ...]:
     """`Retry-After`, in whole seconds, where waiting is the remedy."""
     if denial.reason.status == 503:
@@ -82,8 +91,10 @@ def problem_headers(denial: Denial, now: datetime) -> tuple[tuple[str, str], ...
     return ()
 
 
-def plain_problem(code: str, detail: str, status: int | None = None) -> Answer:
-    """A problem that no decision stands behind."""
+def plain_problem(
+    code: str, detail: str, status: int | None = None, committed: str | None = None
+) -> Answer:
+    """A problem that no decision stands behind; `committed` tells what is known of its effect."""
     reason = REASONS.get(code)
     if reason is None:
         reason = {"forbidden": _FORBIDDEN, "unauthorized": _UNAUTHORIZED}.get(code, _INTERNAL)
@@ -95,14 +106,32 @@ def plain_problem(code: str, detail: str, status: int | None = None) -> Answer:
         "detail": detail,
         "code": reason.code,
         "retryable": reason.retryable,
+        **_next_step(reason.code),
     }
+    if committed is not None:
+        body["committed"] = committed
     headers = (("Retry-After", "1"),) if denial_status == 503 else ()
     return Answer(denial_status, to_json(body), headers)
 
 
 def unavailable(detail: str) -> Answer:
     """503: the store is down or the queue is full; nothing was granted (fail closed)."""
-    return plain_problem("unavailable", detail)
+    return plain_problem("unavailable", detail, committed="no")
+
+
+def store_failed(error: StoreUnavailable) -> Answer:
+    """503: it says whether the commit may have happened, as after a lost acknowledgement (D4).
+
+    The caller must not act on it. The same Idempotency-Key brings the answer of the commit that
+    happened, or a first decision.
+    """
+    if not isinstance(error, CommitUncertain):
+        return unavailable(f"the store does not answer: {error}; nothing was granted")
+    detail = (
+        f"nobody knows whether the commit happened ({error}): it may have been granted or "
+        "recorded; send nothing, and ask again with the same Idempotency-Key"
+    )
+    return plain_problem("unavailable", detail, committed="unknown")
 
 
 async def answered(futures: Sequence["asyncio.Future[Answer]"]) -> list[Answer]:

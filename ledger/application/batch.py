@@ -1,15 +1,18 @@
 """Decides a list of commands in order over one open transaction, and collects what to write."""
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
-from ledger.application import answers
+from ledger.application import answers, riding
 from ledger.application.answers import Answer
 from ledger.application.cache import AggregateCache
+from ledger.application.caller import Riding
 from ledger.application.commands import ApplyFact, BindAnswer, Command, Redeem, RequestPermit
 from ledger.application.decide import decide, lapses, riding_facts
-from ledger.application.effects import Change, NameClaim, Outcome
+from ledger.application.effects import Change, NameClaim, Outcome, denied, ids_of_outcome
+from ledger.application.key_obstacles import obstacle_on_record
 from ledger.application.ports import (
     Batch,
     BindingRow,
@@ -20,6 +23,7 @@ from ledger.application.ports import (
     WriterSession,
 )
 from ledger.application.prefetch import follow
+from ledger.application.trial import Trial
 from ledger.application.views import invoice_view
 from ledger.application.walk import Walk
 from ledger.application.world import LONGEST_MERGE_CHAIN, Binding, Identity, NotLoaded, World
@@ -45,6 +49,7 @@ class Work:
     touched: list[UUID] = field(default_factory=list)
     granted_bodies: dict[str, bytes] = field(default_factory=dict)
     to_snapshot: dict[UUID, Any] = field(default_factory=dict)
+    trial: Trial | None = None
 
 
 def open_work(
@@ -119,10 +124,56 @@ def _keep(work: Work, need: Need, found: Loaded) -> None:
 
 async def run(work: Work, command: Command) -> Answer:
     """Decide one command, apply its events, and give the answer that holds once it is committed."""
-    for fact in riding_facts(command):
-        await _in_time(work, fact)
+    if isinstance(command, RequestPermit) and command.facts:
+        if command.caller.riding is not Riding.ALL:
+            return await _answer(work, command, await _on_trial(work, command))
+        for fact in riding_facts(command):
+            await _in_time(work, fact)
     outcome = await _in_time(work, command)
     return await _answer(work, command, outcome)
+
+
+async def _on_trial(work: Work, command: RequestPermit) -> Outcome:
+    """Decide on facts of a key that is not believed whatever it says (ADR 0014).
+
+    They stay only with a grant, and there is none on those that harm somebody. What a denial itself
+    does, as opening a breaker, is done to what is on record without them.
+    """
+    if command.caller.riding is Riding.NONE:
+        return _forgotten(denied(riding.refusal_of_all()))
+    limit = await _loading(work, partial(obstacle_on_record, work.world, command))
+    if limit is not None:
+        return denied(limit)
+    for lapse in await _loading(work, lambda: lapses(work.world, command)):
+        await _step(work, lapse)
+    to_snapshot = dict(work.to_snapshot)
+    trial = work.trial = Trial.begin(work.world, work.batch, work.cache)
+    try:
+        for fact in riding_facts(command):
+            own = await _loading(work, partial(riding.as_own, work.world, fact.fact))
+            await _in_time(work, replace(fact, fact=own))
+        refusal = await _loading(work, partial(riding.refusal, work.world, command, trial.before))
+        outcome = await _in_time(work, command)
+    finally:
+        work.trial = None
+    if outcome.status == 201 and refusal is None:
+        return outcome
+    trial.take_back()
+    work.to_snapshot = to_snapshot
+    if refusal is not None and (outcome.status == 201 or command.caller.limits is not None):
+        return _forgotten(denied(refusal, **ids_of_outcome(outcome)))
+    kept = [c for c in outcome.changes if work.world.aggregates.get(c.aggregate_id) is not None]
+    for change in kept:
+        await _apply(work, change)
+    work.batch.alerts.extend((alert, work.world.now) for alert in outcome.alerts)
+    outcome.warnings.append(riding.NOT_KEPT)
+    return _forgotten(outcome)
+
+
+def _forgotten(outcome: Outcome) -> Outcome:
+    """The decision log tells of it too: its explanation cannot have the facts."""
+    outcome.body["riding_facts"] = "not_kept"
+    return outcome
 
 
 async def _in_time(work: Work, command: Command) -> Outcome:
@@ -149,23 +200,8 @@ async def _loading(work: Work, ask: Any) -> Any:
         try:
             return ask()
         except NotLoaded as missing:
-            await load(work, _need_of(missing))
+            await load(work, Need.of_missing(missing))
     raise RuntimeError("a decision kept asking for more than may be loaded")
-
-
-def _need_of(missing: NotLoaded) -> Need:
-    need = Need()
-    if missing.aggregate is not None:
-        need.aggregates.add(missing.aggregate)
-    if missing.permit is not None:
-        need.permits.add(missing.permit)
-    if missing.name is not None:
-        need.names.add(missing.name)
-    if missing.binding is not None:
-        need.bindings.add(missing.binding)
-    if missing.invoices_of is not None:
-        need.owners.add(missing.invoices_of)
-    return need
 
 
 async def _apply(work: Work, change: Change) -> None:
@@ -177,6 +213,8 @@ async def _apply(work: Work, change: Change) -> None:
     except KeyError:
         await load(work, Need(aggregates={change.aggregate_id}))
         aggregate = aggregates[change.aggregate_id]
+    if work.trial is not None:
+        aggregate = work.trial.to_change(change.aggregate_id, aggregate)
     version = 1 if aggregate is None else aggregate.version + 1
     event = change.event(
         originator_id=change.aggregate_id,
@@ -207,6 +245,8 @@ def _take_in(work: Work, outcome: Outcome) -> None:
     for claim in outcome.names:
         _claim(work, claim)
     for contact in outcome.contacts:
+        if work.trial is not None:
+            work.trial.address(contact.address.fingerprint)
         batch.contacts[(contact.address.fingerprint, contact.customer_id)] = contact.address.text
         work.cache.addresses[contact.address.fingerprint] = contact.address.text
     for alert in outcome.alerts:
@@ -278,7 +318,8 @@ async def _decided(work: Work, command: RequestPermit | Redeem, outcome: Outcome
         stored = sent = refused.body
     else:
         stored = await _body_of(work, command, outcome, position)
-        sent = answers.with_address(stored, await _address(work, outcome.address))
+        address = outcome.address if command.caller.reads_addresses else None
+        sent = answers.with_address(stored, await _address(work, address))
     if outcome.replayed:
         headers = (*headers, ("Idempotent-Replayed", "true"))
     headers = (*headers, *(("Ledger-Warning", warning) for warning in outcome.warnings))

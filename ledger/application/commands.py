@@ -49,6 +49,7 @@ class RequestPermit:
     override: Override | None = None
     job: JobToken | None = None
     facts: tuple[Fact, ...] = ()
+    cc: tuple[Address, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -75,10 +76,19 @@ class Redeem:
 
 
 @dataclass(frozen=True, slots=True)
+class Correction:
+    """A named human's word, with a reason, that a `sent` was false: the mail never went out."""
+
+    by: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReportOutcome:
     """What became of a mail: `sent`, `rejected` (a definite refusal) or `unknown`.
 
-    `provider` and `detail` are kept with the outcome, for people; no address may be in them.
+    `provider` and `detail` are kept with the outcome, for people; no address may be in them. A
+    `correction` goes with `rejected` alone; its caller must have the scope `operate`.
     """
 
     permit_id: str
@@ -88,11 +98,14 @@ class ReportOutcome:
     provider_message_id: str | None = None
     message_id: str | None = None
     detail: str | None = None
+    correction: Correction | None = None
 
     @property
     def reason(self) -> str:
         """Who reported it, of which provider, and what they said."""
-        said = (f"reported by {self.caller.name}", self.provider, self.detail)
+        corrected = self.correction and f"corrected by {self.correction.by}"
+        why = self.correction and self.correction.reason
+        said = (f"reported by {self.caller.name}", self.provider, self.detail, corrected, why)
         return ": ".join(part for part in said if part)
 
 
@@ -185,6 +198,15 @@ class EnterRecovery:
 
 
 @dataclass(frozen=True, slots=True)
+class NoteFeedSilence:
+    """A source of facts was last heard at `heard_at` (UTC), too long ago."""
+
+    source: str
+    heard_at: datetime
+    caller: Caller = SYSTEM
+
+
+@dataclass(frozen=True, slots=True)
 class TakeLease:
     """Take or renew a job's lease for `ttl_seconds`."""
 
@@ -258,6 +280,7 @@ Command: TypeAlias = (
     | AcceptClock
     | NoteGuardCheck
     | EnterRecovery
+    | NoteFeedSilence
     | TakeLease
     | GiveUpLease
     | DeclareIncident

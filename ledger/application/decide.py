@@ -18,6 +18,7 @@ from ledger.application.commands import (
     Erase,
     GiveUpLease,
     Lapse,
+    NoteFeedSilence,
     NoteGuardCheck,
     Redeem,
     ReleaseAddress,
@@ -28,6 +29,7 @@ from ledger.application.commands import (
 )
 from ledger.application.effects import Outcome, denied, ids_of
 from ledger.application.facts.intake import apply_fact, lapsed_by_fact
+from ledger.application.feeds import note_silence
 from ledger.application.permit_decision import request_permit
 from ledger.application.world import World
 from ledger.domain.customer import Customer
@@ -47,6 +49,7 @@ _DECIDE: dict[type, Callable[[World, Any], Outcome]] = {
     AcceptClock: operator_commands.accept_clock,
     NoteGuardCheck: operator_commands.note_guard_check,
     EnterRecovery: operator_commands.enter_recovery,
+    NoteFeedSilence: note_silence,
     TakeLease: operator_commands.take_lease,
     GiveUpLease: operator_commands.give_up_lease,
     DeclareIncident: operator_commands.declare_incident,
@@ -81,8 +84,13 @@ def lapses(world: World, command: Command) -> list[Lapse]:
     """The permits whose time is up and that bear on this command (design D6)."""
     if isinstance(command, Redeem | ReportOutcome):
         permit = world.permit(command.permit_id)
-        due = permit is not None and permit.lapsed_state(world.now) is not None
-        return [Lapse(command.permit_id)] if due else []
+        if permit is None:
+            return []
+        due = [command.permit_id] if permit.lapsed_state(world.now) is not None else []
+        if isinstance(command, Redeem):
+            getting = (world.customer(copy.customer_id) for copy in permit.copies)
+            due += [p.permit_id for c in getting if c is not None for p in c.lapsed(world.now)]
+        return [Lapse(permit_id) for permit_id in dict.fromkeys(due)]
     if isinstance(command, ApplyFact):
         return [Lapse(permit_id) for permit_id in lapsed_by_fact(world, command.fact)]
     if not isinstance(command, RequestPermit):
@@ -131,7 +139,10 @@ def _replay(world: World, command: RequestPermit) -> Outcome | None:
 
 
 def _customers(world: World, command: RequestPermit) -> list[Customer]:
-    found = [world.customer(customer_id) for customer_id in command.subject.customers(world)]
+    ids = command.subject.customers(world)
+    getting = (world.name("address", address.fingerprint) for address in command.cc)
+    ids += [owner_id for owner_id in getting if owner_id is not None]
+    found = [world.customer(customer_id) for customer_id in dict.fromkeys(ids)]
     return [customer for customer in found if customer is not None]
 
 

@@ -106,6 +106,15 @@ def ids_of(permit: Permit) -> Ids:
     )
 
 
+def ids_of_outcome(outcome: Outcome) -> Ids:
+    """The ids by which a decision is found again that turned out another way."""
+    return Ids(
+        customer_id=outcome.customer_id,
+        invoice_id=outcome.invoice_id,
+        thread_id=outcome.thread_id,
+    )
+
+
 def denied(denial: Denial, **ids: Unpack[Ids]) -> Outcome:
     """A no, and nothing else."""
     return Outcome(status=denial.reason.status, denial=denial, **ids)

@@ -15,6 +15,7 @@ from ledger.application.clock import stopwatch
 from ledger.application.clock_watch import ClockWatch
 from ledger.application.commands import Command, EnterRecovery, is_of_claim
 from ledger.application.counters import Counters
+from ledger.application.heard_feeds import HeardFeeds
 from ledger.application.ports import (
     CommitUncertain,
     Head,
@@ -76,6 +77,7 @@ class Engine:
     ) -> None:
         self.limits = limits or Limits()
         self.counters = Counters()
+        self.heard = HeardFeeds()
         self.position = 0
         self.only_claims_since = 0
         self.keys_version = -1
@@ -172,7 +174,7 @@ class Engine:
         while True:
             if not self._waiting:
                 if self._begun_early:
-                    await self._begin_in_vain()
+                    await self._end_early_begin()
                     continue
                 if self._closing:
                     return
@@ -203,7 +205,7 @@ class Engine:
         for _ in range(3):
             await asyncio.sleep(0)
 
-    async def _begin_in_vain(self) -> None:
+    async def _end_early_begin(self) -> None:
         """What was expected did not come: it was refused before it reached the engine."""
         self._begun_early = False
         try:
@@ -238,7 +240,7 @@ class Engine:
         """
         if isinstance(error, NotBegun | CommitUncertain):
             self.counters.unavailable += len(tickets)
-            return [answers.unavailable(f"the store does not answer: {error}")] * len(tickets)
+            return [answers.store_failed(error)] * len(tickets)
         if not isinstance(error, StoreUnavailable):
             _log.warning("a batch of %d is decided one by one: %r", len(tickets), error)
         self.counters.reruns += 1
@@ -248,7 +250,7 @@ class Engine:
                 results.extend(await self._attempt([ticket]))
             except StoreUnavailable as failure:
                 self.counters.unavailable += 1
-                results.append(answers.unavailable(f"the store does not answer: {failure}"))
+                results.append(answers.store_failed(failure))
                 if len(tickets) > 1:
                     rest = len(tickets) - len(results)
                     results.extend([answers.unavailable("the store does not answer")] * rest)
@@ -295,6 +297,7 @@ class Engine:
             await self._session.rollback()
             raise
         self._committed(work, head, commands)
+        self.heard.note(head.now, commands, results)
         return results
 
     async def _decide(self, work: batch.Work, commands: list[Command]) -> list[Answer]:

@@ -7,12 +7,14 @@ aloud what it found.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 
 from ledger.application.commands import Redeem, RequestPermit
 from ledger.application.effects import Outcome
+from ledger.application.key_obstacles import customer_obstacle, key_obstacle, subject_obstacle
 from ledger.application.kinds.kind import Ask, Judged
 from ledger.application.lost_sends import judged_by_record, used_as_a_whole
-from ledger.application.permit_decision import key_obstacle, request_permit
+from ledger.application.permit_decision import request_permit
 from ledger.application.permit_life import may_handle, not_redeemable, overtaken, redeem
 from ledger.application.world import World
 from ledger.domain.guards import (
@@ -28,7 +30,9 @@ from ledger.domain.permit import Permit
 from ledger.domain.reasons import Denial
 
 PASSED, DENIED, NOT_JUDGED = "passed", "denied", "not_judged"
-_CALLER = "The lease of its job is another's, or its override has been used."
+_CALLER = "The key's limits exclude it, its job's lease is another's, or its override was used."
+_CUSTOMER_LIMIT = "The key may not ask for mail to this customer."
+_SUBJECT_LIMIT = "The key may not ask for this stage."
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ class Judgement:
 
 
 @dataclass(slots=True)
-class _Bench:
+class _Review:
     """The verdicts so far, and whether a guard has denied."""
 
     verdicts: list[Verdict] = field(default_factory=list)
@@ -89,20 +93,25 @@ def judge_request(world: World, command: RequestPermit) -> Judgement:
 
     Raises NotLoaded like the decision itself.
     """
-    bench = _Bench()
-    bench.ask("caller", _CALLER, None, lambda: key_obstacle(world, command))
-    ask = None if bench.decided else command.subject.ask(world, command)
+    review = _Review()
+    review.ask("caller", _CALLER, None, lambda: key_obstacle(world, command))
+    ask = None if review.decided else command.subject.ask(world, command)
     if isinstance(ask, Denial):
         refused: Denial = ask
-        bench.ask("request", "It cannot be about anything that is known.", None, lambda: refused)
+        review.ask("request", "It cannot be about anything that is known.", None, lambda: refused)
         ask = None
+    if ask is not None and command.caller.limits is not None:
+        named: Ask = ask
+        limit = partial(customer_obstacle, command, named)
+        review.ask("key_limits", _CUSTOMER_LIMIT, None, limit)
+        ask = None if review.decided else named
     if ask is None:
-        bench.verdicts.extend(not_judged())
+        review.verdicts.extend(not_judged())
     else:
-        _judge_subjects(bench, world, command, ask)
+        _judge_subjects(review, world, command, ask)
         for guard in CUSTOMER_GUARDS:
-            bench.ask(guard.__name__, _rule(guard), None, _bound(guard, ask.case))
-    return _judgement(bench, request_permit(world, command))
+            review.ask(guard.__name__, _rule(guard), None, _bound(guard, ask.case))
+    return _judgement(review, request_permit(world, command))
 
 
 def not_judged() -> list[Verdict]:
@@ -111,28 +120,31 @@ def not_judged() -> list[Verdict]:
     return [Verdict(guard.__name__, _rule(guard), None, NOT_JUDGED) for guard in guards]
 
 
-def _judge_subjects(bench: _Bench, world: World, command: RequestPermit, ask: Ask) -> None:
+def _judge_subjects(review: _Review, world: World, command: RequestPermit, ask: Ask) -> None:
     """A send key that a guard denies is withheld; the others are judged all the same."""
     passed: list[Judged] = []
     for subject, judged in zip(
         ask.subjects, judged_by_record(world, ask, command.subject), strict=True
     ):
-        bench.decided = False
+        review.decided = False
         for guard in SUBJECT_GUARDS:
             name, rule = guard.__name__, _rule(guard)
-            bench.ask(name, rule, subject.ref, _bound_to(guard, ask.case, judged))
-        if not bench.decided:
+            review.ask(name, rule, subject.ref, _bound_to(guard, ask.case, judged))
+        if command.caller.limits is not None:
+            limit = partial(subject_obstacle, command, subject)
+            review.ask("key_limits", _SUBJECT_LIMIT, subject.ref, limit)
+        if not review.decided:
             passed.append(subject)
-    bench.decided = not passed
+    review.decided = not passed
     if passed and world.control.lost_sends:
         command.subject.narrow(ask, passed)
         name, rule = final_duplicate.__name__, _rule(final_duplicate)
-        bench.ask(name, rule, None, lambda: used_as_a_whole(world, ask, command, passed[0]))
+        review.ask(name, rule, None, lambda: used_as_a_whole(world, ask, command, passed[0]))
 
 
 def judge_redeem(world: World, command: Redeem) -> Judgement:
     """What a redeem looks at, in its order. Changes nothing; raises NotLoaded."""
-    bench = _Bench()
+    review = _Review()
     permit = world.permit(command.permit_id)
 
     def of_permit(judge: Callable[[Permit], Denial | None]) -> Callable[[], Denial | None]:
@@ -161,18 +173,18 @@ def judge_redeem(world: World, command: Redeem) -> Judgement:
     def redeemable(held: Permit) -> Denial | None:
         return not_redeemable(held, command.attempt)
 
-    bench.ask("known", "There is no such permit.", None, known)
-    bench.ask("granting_key", "Another key was granted it.", None, of_permit(forbidden))
-    bench.ask("state", "It is not to be redeemed any more.", None, of_permit(redeemable))
-    bench.ask("recovery", "The ledger is in recovery mode.", None, of_permit(recovering))
-    bench.ask("facts_since", "Something since the grant takes it back.", None, of_permit(revoked))
-    return _judgement(bench, redeem(world, command))
+    review.ask("known", "There is no such permit.", None, known)
+    review.ask("granting_key", "Another key was granted it.", None, of_permit(forbidden))
+    review.ask("state", "It is not to be redeemed any more.", None, of_permit(redeemable))
+    review.ask("recovery", "The ledger is in recovery mode.", None, of_permit(recovering))
+    review.ask("facts_since", "Something since the grant takes it back.", None, of_permit(revoked))
+    return _judgement(review, redeem(world, command))
 
 
-def _judgement(bench: _Bench, outcome: Outcome) -> Judgement:
+def _judgement(review: _Review, outcome: Outcome) -> Judgement:
     denial = outcome.denial
     code, detail = (denial.code, denial.detail) if denial is not None else (None, None)
-    return Judgement(bench.verdicts, outcome.status, code, detail, len(outcome.changes))
+    return Judgement(review.verdicts, outcome.status, code, detail, len(outcome.changes))
 
 
 def _bound(guard: CustomerGuard, case: Case) -> Callable[[], Denial | None]:

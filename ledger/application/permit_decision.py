@@ -3,8 +3,9 @@
 from ledger.application.breakers import open_breaker
 from ledger.application.commands import RequestPermit
 from ledger.application.effects import Alert, Outcome, denied
+from ledger.application.key_obstacles import customer_obstacle, key_obstacle, subject_obstacle
 from ledger.application.kinds.kind import Ask
-from ledger.application.lost_sends import judged_by_record, used_action, used_as_a_whole
+from ledger.application.lost_sends import judged_by_record, used_as_a_whole
 from ledger.application.permit_grant import grant
 from ledger.application.world import World
 from ledger.domain.customer import Customer
@@ -25,11 +26,14 @@ def request_permit(world: World, command: RequestPermit) -> Outcome:
     ask = command.subject.ask(world, command)
     if isinstance(ask, Denial):
         return denied(ask)
+    refused = customer_obstacle(command, ask)
+    if refused is not None:
+        return denied(refused)
     withheld: dict[str, Denial] = {}
     passed = []
     judged = judged_by_record(world, ask, command.subject)
     for subject, by_record in zip(ask.subjects, judged, strict=True):
-        denial = judge_subject(ask.case, by_record)
+        denial = judge_subject(ask.case, by_record) or subject_obstacle(command, subject)
         if denial is None:
             passed.append(subject)
         else:
@@ -41,31 +45,6 @@ def request_permit(world: World, command: RequestPermit) -> Outcome:
     if denial is not None:
         return _deny(world, command, ask, denial, withheld)
     return grant(world, command, ask, passed, withheld)
-
-
-def key_obstacle(world: World, command: RequestPermit) -> Denial | None:
-    """What the key itself, its job's lease, or a used-up override forbids."""
-    if command.job is not None:
-        job = world.job(command.job.name)
-        if job is None or not job.owned_with(command.job.token, world.now):
-            owner = job.owner(world.now) if job else None
-            return Denial(
-                "not_owner",
-                f"the token is not the current one of job {command.job.name}"
-                + (f"; {owner} holds it" if owner else ""),
-                available_at=job.expires_at if job and owner else None,
-            )
-    if command.override is not None:
-        used_by = world.name("override", command.override.action_id)
-        permit = world.permit(used_by) if used_by is not None else None
-        if permit is not None and not permit.is_freed(world.now):
-            return Denial(
-                "already_sent",
-                f"action {command.override.action_id} was carried out already",
-                permit_id=permit.permit_id,
-            )
-        return used_action(world, command.override.action_id)
-    return None
 
 
 def _deny(

@@ -1,10 +1,14 @@
 """The grant: the permit, the events that record it, and the body of the 201."""
 
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from ledger.application.commands import RequestPermit
 from ledger.application.effects import NameClaim, Outcome
 from ledger.application.kinds.kind import Ask, Granted, Judged
+from ledger.application.mail_copies import count_copies, take_copies
+from ledger.application.sent_proofs import note_also_sent
 from ledger.application.world import World
 from ledger.domain import sendkey, windows
 from ledger.domain.customer import Customer
@@ -36,6 +40,8 @@ def grant(
     if command.override is not None:
         keys = (*keys, sendkey.override_key(command.override.action_id))
     permit = _permit(world, command, ask, _imprint(world, command, ask, keys))
+    if command.cc:
+        permit = replace(permit, copies=take_copies(world, outcome, permit, command.cc))
     outcome.status, outcome.granted = 201, permit
     outcome.permits.append(permit)
     outcome.address = permit.address
@@ -46,8 +52,12 @@ def grant(
         outcome.names.append(NameClaim("override", action, permit.permit_id, replaces=True))
     provider_key = sendkey.provider_idempotency_key(keys, ask.rejections)
     outcome.body = _body(world, ask, permit, withheld, provider_key)
+    holders = [holder for j in passed if (holder := j.judged.holder()) is not None]
+    note_also_sent(world, outcome, (holder.permit_id for holder in holders), permit.permit_id)
     command.subject.record(world, outcome, Granted(permit, ask, passed, repeated))
     outcome.change("customer", permit.customer_id, Customer.MailPermitted, permit=permit)
+    if permit.may_be_out:
+        count_copies(world, outcome, permit)
     return outcome
 
 
@@ -71,7 +81,7 @@ def _permit(world: World, command: RequestPermit, ask: Ask, imprint: str) -> Per
         sender=command.caller.name,
         redeem_required=command.caller.redeem_required or ask.case.claim,
         granted_at=world.now,
-        send_by=world.now + world.policy.permit_life,
+        send_by=_send_by(world, ask),
         items=ask.items,
         thread_id=ask.thread_id,
         invoice_id=None if ask.items else ask.invoice_id,
@@ -87,6 +97,12 @@ def _permit(world: World, command: RequestPermit, ask: Ask, imprint: str) -> Per
         imprint=imprint,
     )
     return permit.redeemed(world.now, None) if command.redeem else permit
+
+
+def _send_by(world: World, ask: Ask) -> datetime:
+    """When it lapses: after its life, or where the mail would be too late before that."""
+    ends = world.now + world.policy.permit_life
+    return ends if ask.case.not_after is None else min(ends, ask.case.not_after)
 
 
 def _body(
@@ -110,6 +126,8 @@ def _body(
         "send_token": world.identity.send_token(permit.permit_id, permit.imprint),
         "windows": _windows(world, ask, permit),
     }
+    if permit.copies:
+        body["copies"] = copies_body(permit)
     if permit.thread_id is not None:
         body["thread_id"] = permit.thread_id
     body.update(ask.extras)
@@ -125,7 +143,13 @@ def item_body(item: Item) -> dict[str, Any]:
         "supersedes": item.supersedes,
         "amount_remaining": item.amount_remaining,
         "currency": item.currency,
+        "observed_at": item.observed_at,
     }
+
+
+def copies_body(permit: Permit) -> list[dict[str, str]]:
+    """Who gets a copy as the contract shows it: the customers, without their addresses."""
+    return [{"customer_id": copy.customer_id} for copy in permit.copies]
 
 
 def _windows(world: World, ask: Ask, permit: Permit) -> dict[str, dict[str, int]]:

@@ -13,15 +13,18 @@ from ledger.application.facts.delivered_mail import (
     take_early_deliveries,
 )
 from ledger.application.lost_sends import used_elsewhere
-from ledger.application.permit_grant import item_body
+from ledger.application.mail_copies import copies_overtaken, count_copies
+from ledger.application.permit_grant import copies_body, item_body
 from ledger.application.permit_settlement import settle
+from ledger.application.sent_correction import correct_sent
+from ledger.application.statement import covered_currencies
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.invoice import Invoice
 from ledger.domain.permit import FREED, Item, Permit, State
 from ledger.domain.reasons import Denial
 from ledger.domain.stages import money_obstacle
-from ledger.domain.subjects import hold_obstacle, in_flight_obstacle
+from ledger.domain.subjects import covered_by_credit, hold_obstacle, in_flight_obstacle
 from ledger.domain.thread import Thread
 from ledger.domain.thread_subjects import overtaken_in_thread
 
@@ -72,6 +75,8 @@ def redeem(world: World, command: Redeem) -> Outcome:
         permit_id=permit.permit_id,
         attempt=command.attempt,
     )
+    if not permit.may_be_out:
+        count_copies(world, outcome, redeemed)
     if permit.thread_id is not None:
         for slot in permit.slots:
             outcome.change(
@@ -88,7 +93,8 @@ def report_outcome(world: World, command: ReportOutcome) -> Outcome:
     """Take a sender's word on its mail, in any order and repeated.
 
     `sent` after `unknown` is a settlement; after `expired` or `revoked` it is taken as the fact
-    that it is, and a human is told. `rejected` after `sent` is refused (already_settled).
+    that it is, and a human is told. `rejected` after `sent` is refused (already_settled), but for
+    a named human's correction with a reason.
     """
     permit = world.permit(command.permit_id)
     if permit is None:
@@ -102,6 +108,11 @@ def report_outcome(world: World, command: ReportOutcome) -> Outcome:
         outcome.body = permit_body(permit)
         if wanted is State.SENT:
             _note_ids(world, outcome, permit, command)
+        return outcome
+    if permit.state is State.SENT and command.correction is not None:
+        outcome, corrected = correct_sent(world, command, permit, command.correction)
+        if outcome.denial is None:
+            outcome.body = permit_body(corrected)
         return outcome
     if permit.state is State.SENT or (wanted is State.UNKNOWN and permit.state in FREED):
         denial = Denial(
@@ -134,7 +145,7 @@ def lapse(world: World, command: Lapse) -> Outcome:
 
 def permit_body(permit: Permit) -> dict[str, Any]:
     """What a permit is now; `to` is added as it leaves."""
-    return {
+    body: dict[str, Any] = {
         "permit_id": permit.permit_id,
         "state": str(permit.state),
         "kind": permit.kind,
@@ -147,6 +158,9 @@ def permit_body(permit: Permit) -> dict[str, Any]:
         "bounced": permit.bounced,
         "provider_message_id": permit.provider_message_id,
     }
+    if permit.copies:
+        body["copies"] = copies_body(permit)
+    return body
 
 
 def _hand_over(world: World, permit: Permit) -> dict[str, Any]:
@@ -159,8 +173,13 @@ def _hand_over(world: World, permit: Permit) -> dict[str, Any]:
 
 
 def may_handle(caller: Caller, permit: Permit) -> bool:
-    """May this key redeem the permit and report on it: the granting one, or `operate` (D6)?"""
-    return caller.key_id == permit.key_id or caller.may("operate")
+    """May this key redeem the permit and report on it: the granting one, or `operate` (D6)?
+
+    A key with limits may handle its own permits only, whatever its scopes.
+    """
+    if caller.key_id == permit.key_id:
+        return True
+    return caller.limits is None and caller.may("operate")
 
 
 def not_redeemable(permit: Permit, attempt: str | None) -> Denial | None:
@@ -196,7 +215,7 @@ def overtaken(world: World, permit: Permit) -> str | None:
         return held.overtaken
     if customer is not None and customer.holds.binding(world.now, permit.kind) is not None:
         return "the customer was put on hold"
-    why = _address_overtaken(world, permit, customer)
+    why = _address_overtaken(world, permit, customer) or copies_overtaken(world, permit)
     if why is not None:
         return why
     thread = world.thread(permit.thread_id) if permit.thread_id and permit.slots else None
@@ -264,12 +283,15 @@ def _item_overtaken(world: World, permit: Permit, item: Item) -> str | None:
         return "the due date was changed"
     if world.customer(invoice.customer_id) is not world.customer(permit.customer_id):
         return "it has another owner"
+    customer = world.customer(permit.customer_id)
+    covered = item.currency in covered_currencies(world, customer)
     if not world.policy.remind_after_subscription_end:
         owner = world.customer(invoice.customer_id)
         if owner is not None and owner.subscriptions.ended(invoice.subscriptions, world.now):
             return "its subscription ended"
     denial = (
         money_obstacle(invoice, world.policy)
+        or (covered_by_credit(item.invoice_id) if covered else None)
         or hold_obstacle(invoice, permit.kind, world.now)
         or in_flight_obstacle(invoice, world.policy, world.now)
     )

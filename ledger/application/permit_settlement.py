@@ -4,6 +4,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from ledger.application.effects import Alert, NameClaim, Outcome
+from ledger.application.mail_copies import settle_copies
+from ledger.application.sent_proofs import note_also_sent
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.incident import Incident
@@ -32,6 +34,7 @@ def settle(
         settled = replace(settled, rejections=permit.rejections + 1)
     outcome.permits.append(settled)
     _customer_side(world, outcome, settled, reason)
+    settle_copies(world, outcome, permit, settled)
     for item in permit.items:
         _invoice_side(world, outcome, settled, item)
     for slot in permit.slots:
@@ -114,6 +117,7 @@ def _invoice_side(world: World, outcome: Outcome, settled: Permit, item: Item) -
         held = invoice.stages.get((item.cycle, item.stage))
         if held is not None and held.permit_id != settled.permit_id:
             if held.state in ("sent", "bounced"):
+                note_also_sent(world, outcome, (held.permit_id,), settled.permit_id)
                 return
             displace(world, outcome, held, settled)
         outcome.change(
@@ -171,6 +175,8 @@ def _slot_side(world: World, outcome: Outcome, settled: Permit, slot: str) -> No
         return
     held = book.sends.get(slot)
     if held is not None and settled.state is State.SENT:
+        if held.state is State.SENT:
+            note_also_sent(world, outcome, (held.permit_id,), settled.permit_id)
         revoke_rival(world, outcome, held.permit_id, settled)
     record = SendRecord(
         settled.permit_id,
@@ -201,7 +207,10 @@ def _name_side(world: World, outcome: Outcome, settled: Permit, named: str) -> N
     """The name of the send leads to the permit whose mail went out, not to a later try."""
     holder_id = world.name("send", named)
     holder = world.permit(holder_id) if holder_id is not None else None
-    if holder is None or holder.permit_id == settled.permit_id or holder.state is State.SENT:
+    if holder is None or holder.permit_id == settled.permit_id:
+        return
+    if holder.state is State.SENT:
+        note_also_sent(world, outcome, (holder.permit_id,), settled.permit_id)
         return
     revoke_rival(world, outcome, holder.permit_id, settled)
     outcome.names.append(NameClaim("send", named, settled.permit_id, replaces=True))

@@ -9,7 +9,7 @@ from uuid import UUID
 from eventsourcing.domain import Aggregate
 
 from ledger.application.effects import Alert, NameClaim
-from ledger.application.world import Binding, Name
+from ledger.application.world import Binding, Name, NotLoaded
 from ledger.domain.permit import Permit
 
 
@@ -72,6 +72,22 @@ class Need:
     owners: set[str] = field(default_factory=set)
     fingerprints: set[str] = field(default_factory=set)
     answers: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of_missing(cls, missing: NotLoaded) -> "Need":
+        """What to load so that a decision can go on."""
+        need = cls()
+        if missing.aggregate is not None:
+            need.aggregates.add(missing.aggregate)
+        if missing.permit is not None:
+            need.permits.add(missing.permit)
+        if missing.name is not None:
+            need.names.add(missing.name)
+        if missing.binding is not None:
+            need.bindings.add(missing.binding)
+        if missing.invoices_of is not None:
+            need.owners.add(missing.invoices_of)
+        return need
 
     def __bool__(self) -> bool:
         return bool(

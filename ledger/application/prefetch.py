@@ -44,6 +44,7 @@ def _request(walk: Walk, command: RequestPermit) -> None:
         walk.name("override", command.override.action_id)
     for fact in command.facts:
         load_fact(walk, fact)
+    walk.claims(command.cc)
     command.subject.load(walk)
     if walk.any_lost:
         load_used(walk, command.subject, command.override.action_id if command.override else None)

@@ -9,6 +9,7 @@ from babel.numbers import NumberPattern
 
 from ledger.application.world import World
 from ledger.domain.balance import Status
+from ledger.domain.credits import less_credit
 from ledger.domain.customer import Customer
 from ledger.domain.incident import OpenInvoice, Statement
 from ledger.domain.money import exponent, major_units
@@ -19,11 +20,38 @@ class UnknownLocale(ValueError):
 
 
 def statement_of(world: World, customer: Customer | None) -> Statement:
-    """Open invoices and the balance per currency, in minor units, over all merged ids."""
+    """Open invoices and the balance per currency, in minor units, over all merged ids.
+
+    The customer's credit is taken off the balance.
+    """
     if customer is None:
         return Statement({}, ())
-    lines: list[OpenInvoice] = []
+    lines = _open_invoices(world, customer)
+    owed = less_credit(_sums(lines), customer.credit)
+    return Statement(owed, lines, customer.credit.all_available())
+
+
+def covered_currencies(world: World, customer: Customer | None) -> frozenset[str]:
+    """The currencies in which the customer's credit covers all that is open.
+
+    Raises NotLoaded; their invoices are looked at only where they have a credit.
+    """
+    available = customer.credit.all_available() if customer is not None else {}
+    if customer is None or not available:
+        return frozenset()
+    owed = _sums(_open_invoices(world, customer))
+    return frozenset(c for c, amount in available.items() if amount >= owed.get(c, 0))
+
+
+def _sums(lines: tuple[OpenInvoice, ...]) -> dict[str, int]:
     owed: dict[str, int] = {}
+    for line in lines:
+        owed[line.currency] = owed.get(line.currency, 0) + line.amount_remaining
+    return owed
+
+
+def _open_invoices(world: World, customer: Customer) -> tuple[OpenInvoice, ...]:
+    lines: list[OpenInvoice] = []
     for invoice_id in _invoices_of(world, customer):
         invoice = world.invoice(invoice_id)
         if invoice is None or invoice.snapshot is None:
@@ -34,8 +62,7 @@ def statement_of(world: World, customer: Customer | None) -> Statement:
             continue
         currency = invoice.snapshot.currency
         lines.append(OpenInvoice(invoice_id, standing.balance, currency))
-        owed[currency] = owed.get(currency, 0) + standing.balance
-    return Statement(owed, tuple(lines))
+    return tuple(lines)
 
 
 def statement_body(statement: Statement, world: World) -> dict[str, Any]:
@@ -58,6 +85,14 @@ def statement_body(statement: Statement, world: World) -> dict[str, Any]:
                 "formatted": formatted_amount(line.amount_remaining, line.currency, locale),
             }
             for line in statement.open_invoices
+        ],
+        "credit": [
+            {
+                "currency": currency,
+                "amount": amount,
+                "formatted": formatted_amount(amount, currency, locale),
+            }
+            for currency, amount in sorted(statement.credit.items())
         ],
         "as_of": world.now,
     }

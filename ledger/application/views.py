@@ -6,6 +6,7 @@ from typing import Any
 
 from ledger.domain import windows
 from ledger.domain.balance import Status
+from ledger.domain.credits import less_credit
 from ledger.domain.customer import Customer
 from ledger.domain.invoice import Invoice
 from ledger.domain.mailbox import Mailbox
@@ -116,7 +117,13 @@ def customer_view(
         "windows": {window.name: _window(window) for window in counted},
         "on_hold": None if hold is None else {"reason": hold.reason, "until": hold.until},
         "merged": sorted(customer.absorbed),
-        "owed": [{"currency": c, "amount": a} for c, a in sorted(owed.items())],
+        "owed": [
+            {"currency": c, "amount": a}
+            for c, a in sorted(less_credit(owed, customer.credit).items())
+        ],
+        "credit": [
+            {"currency": c, "amount": a} for c, a in customer.credit.all_available().items()
+        ],
         "open_invoices": open_invoices,
     }
 

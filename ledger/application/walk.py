@@ -58,6 +58,11 @@ class Walk:
             self.aggregate("customer", permit.customer_id)
         for item in permit.items:
             self.aggregate("invoice", item.invoice_id)
+        for copy in permit.copies:
+            self.aggregate("customer", copy.customer_id)
+            if with_address:
+                self.mailbox(copy.address)
+                self.name("address", copy.address)
         if permit.thread_id is not None:
             self.aggregate("thread", permit.thread_id)
         if with_address and permit.address is not None:

@@ -151,6 +151,11 @@ class World:
             found = self._aggregate(aggregate_id("customer", found.merged_into))
         raise RuntimeError(f"customer {customer_id} is merged in a circle")
 
+    def customer_of_id(self, customer_id: str) -> Customer | None:
+        """The customer of that very id, merged or not."""
+        found: Customer | None = self._aggregate(aggregate_id("customer", customer_id))
+        return found
+
     def mailbox(self, fingerprint: str) -> Mailbox | None:
         """The address of that fingerprint, None if nothing was ever said of it."""
         found: Mailbox | None = self._aggregate(aggregate_id("address", fingerprint))

@@ -1,12 +1,13 @@
 """What is owed on an invoice: the latest snapshot, and the payments and credits later than it."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 from itertools import groupby
 
 from ledger.domain.money import LARGEST_AMOUNT
+from ledger.domain.news import is_ahead
 from ledger.domain.payments import (
     Life,
     MoneyFact,
@@ -39,9 +40,10 @@ class Snapshot:
     `whole_second` says that its source counts whole seconds, so that it holds all that happened in
     its second (ADR 0005). `includes` names the money facts of the same instant or later that were
     taken in before it and are in its amounts: only a snapshot that is dated by its arrival can
-    tell. `address` is the fingerprint of the address on the invoice. Payments that were pending
-    before `settled_before` are over: this snapshot or an earlier one showed it. It is the beginning
-    of a second, because a payment of the same second may have begun after it.
+    tell. `address` is the fingerprint of the address on the invoice, `source` who told it last.
+    Payments that were pending before `settled_before` are over: this snapshot or an earlier one
+    showed it. It is the beginning of a second, because a payment of the same second may have begun
+    after it.
     """
 
     customer_id: str
@@ -58,6 +60,16 @@ class Snapshot:
     address: str | None = None
     whole_second: bool = False
     settled_before: datetime | None = None
+    source: str = field(default="", compare=False)
+
+    def of_arrival(self, arrival: datetime) -> "Snapshot":
+        """Itself, or dated by its arrival (UTC) where the log took it in with a date ahead of it.
+
+        News from the future was once taken as it came.
+        """
+        if not is_ahead(self.observed_at, arrival):
+            return self
+        return replace(self, observed_at=arrival)
 
     @property
     def owed(self) -> int:

@@ -126,6 +126,25 @@ class Control(Aggregate):
         def apply(self, aggregate: "Control") -> None:
             aggregate.lost_sends = True
 
+    class FeedFellSilent(Event):
+        """A source that tells of invoices has not been heard for longer than the policy allows."""
+
+        TOPIC: ClassVar[str] = "ledger:Control.FeedFellSilent"
+        source: str
+        heard_at: datetime
+
+        def apply(self, aggregate: "Control") -> None:
+            aggregate.silent_feeds[self.source] = self.heard_at
+
+    class FeedHeardAgain(Event):
+        """A source that had fallen silent told something."""
+
+        TOPIC: ClassVar[str] = "ledger:Control.FeedHeardAgain"
+        source: str
+
+        def apply(self, aggregate: "Control") -> None:
+            aggregate.silent_feeds.pop(self.source, None)
+
     class ClockAccepted(Event):
         """A named human declared the database's clock right, as this event's time shows it."""
 
@@ -144,6 +163,7 @@ class Control(Aggregate):
         self.recovery_version = 0
         self.recovery_cause: str | None = None
         self.import_from: datetime | None = None
+        self.silent_feeds: dict[str, datetime] = {}
         self.clock_accepted_at: datetime | None = None
         self.lost_sends = False
 

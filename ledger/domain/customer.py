@@ -1,32 +1,22 @@
 """The customer: permits and rolling windows, breaker, holds, addresses and merges (D2, D8, D9)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from eventsourcing.domain import Aggregate
 
+from ledger.domain.breaker import Breaker
+from ledger.domain.credits import CreditBook
 from ledger.domain.hold import Hold, HoldBook
+from ledger.domain.kept_reminders import keep_reminder, latest_reminder
+from ledger.domain.merged_selves import absorb, leave, let_go
+from ledger.domain.news import dated
 from ledger.domain.permit import FREED, Lane, Permit, State
 from ledger.domain.subscription import Subscription, SubscriptionBook
 
 REMEMBERED = timedelta(hours=24)
 """How long a settled permit is kept in memory: as long as it can count in a window."""
-
-
-@dataclass(frozen=True, slots=True)
-class Breaker:
-    """The latch that opens when a cap would be passed; `scope` is `outreach` or `all`."""
-
-    scope: str
-    opened_at: datetime
-    cause: str
-
-    def blocks(self, lane: Lane) -> bool:
-        """Does it hold this lane back? Transactional and replies pass a breaker for outreach."""
-        if lane is Lane.APOLOGY:
-            return False
-        return self.scope == "all" or lane is Lane.OUTREACH
 
 
 class Customer(Aggregate):
@@ -42,8 +32,12 @@ class Customer(Aggregate):
         "addresses_observed_at": datetime | None,
         "held_addresses": dict[str, str],
         "merged_into": str | None,
+        "merged_at": datetime | None,
         "absorbed": set[str],
         "apologies": dict[str, datetime],
+        "formerly": dict[str, datetime],
+        "credit": CreditBook,
+        "reminders": dict[str, Permit],
         "subscriptions": SubscriptionBook,
     }
     """What a snapshot of it holds."""
@@ -69,7 +63,7 @@ class Customer(Aggregate):
         def apply(self, aggregate: "Customer") -> None:
             aggregate.lose_addresses(set(aggregate.addresses) - set(self.fingerprints))
             aggregate.addresses = self.fingerprints
-            aggregate.addresses_observed_at = self.observed_at
+            aggregate.addresses_observed_at = dated(self.observed_at, self.timestamp)
 
     class MailPermitted(Event):
         """A permit for one mail was granted: it takes its place in the windows."""
@@ -116,11 +110,23 @@ class Customer(Aggregate):
         def apply(self, aggregate: "Customer") -> None:
             if self.state in FREED:
                 aggregate.apologies.pop(self.permit_id, None)
-            held = aggregate.permits.get(self.permit_id)
-            if held is None:
-                return
             ids = (self.provider_message_id, self.message_id)
-            aggregate.remember(held.settled(self.state, self.timestamp, *ids), self.timestamp)
+            held = aggregate.permits.get(self.permit_id)
+            if held is not None:
+                aggregate.remember(held.settled(self.state, self.timestamp, *ids), self.timestamp)
+                return
+            held = aggregate.reminders.get(self.permit_id)
+            if held is not None:
+                keep_reminder(aggregate.reminders, held.settled(self.state, self.timestamp, *ids))
+
+    class OutcomeCorrected(Event):
+        """A named human said that a mail reported as sent never went out; its end follows."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.OutcomeCorrected"
+        permit_id: str
+        was: State
+        by: str
+        reason: str
 
     class ApologySent(Event):
         """An apology went out, perhaps after its permit had been freed: none again for a while."""
@@ -199,6 +205,23 @@ class Customer(Aggregate):
         def apply(self, aggregate: "Customer") -> None:
             aggregate.held_addresses.pop(self.fingerprint, None)
 
+    class CreditNoted(Event):
+        """The customer was given a credit beside any invoice, or it was taken back.
+
+        `customer_id` is the id under which it was told, `balance` the sum of that id in this
+        currency; minor units, negative for what was taken back.
+        """
+
+        TOPIC: ClassVar[str] = "ledger:Customer.CreditNoted"
+        customer_id: str
+        credit_id: str
+        amount: int
+        currency: str
+        balance: int
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.credit.note(self.customer_id, self.currency, self.balance)
+
     class SubscriptionEnded(Event):
         """A subscription of this customer ended: mails that it was the reason for stop.
 
@@ -230,11 +253,13 @@ class Customer(Aggregate):
 
         def apply(self, aggregate: "Customer") -> None:
             aggregate.merged_into = self.into
+            aggregate.merged_at = self.timestamp
 
     class Absorbed(Event):
         """Another customer was merged into this one: its windows, holds and breaker carry over."""
 
         TOPIC: ClassVar[str] = "ledger:Customer.Absorbed"
+        class_version: ClassVar[int] = 2
         customer_id: str
         permits: tuple[Permit, ...]
         holds: tuple[Hold, ...]
@@ -245,27 +270,61 @@ class Customer(Aggregate):
         held_until: datetime | None
         indefinite: bool
         absorbed: tuple[str, ...] = ()
+        formerly: dict[str, datetime] = field(default_factory=dict)
+        credits: dict[str, dict[str, int]] = field(default_factory=dict)
+        reminders: tuple[Permit, ...] = ()
+        subscriptions: tuple[Subscription, ...] = ()
+
+        @staticmethod
+        def upcast_v1_v2(state: dict[str, Any]) -> None:
+            """Before partings and credit nobody had been parted, and nobody had credit."""
+            state.setdefault("formerly", {})
+            state.setdefault("credits", {})
+
+        def apply(self, aggregate: "Customer") -> None:
+            absorb(aggregate, self)
+
+    class Unmerged(Event):
+        """This customer was not the one that they were merged into: they are their own again.
+
+        `ids` are their own and those that were merged into them, `others` those of the customer
+        that they leave. `permits` were theirs before the merge. The rest is of the two as one:
+        holds, the breaker, held addresses, reminders and apologies stay with both.
+        """
+
+        TOPIC: ClassVar[str] = "ledger:Customer.Unmerged"
+        ids: tuple[str, ...]
+        others: tuple[str, ...]
+        permits: tuple[Permit, ...]
+        holds: tuple[Hold, ...]
+        breaker: Breaker | None
+        held_addresses: dict[str, str]
+        apologies: dict[str, datetime]
+        held_until: datetime | None
+        indefinite: bool
+        formerly: dict[str, datetime]
+        credits: dict[str, dict[str, int]]
+        reminders: tuple[Permit, ...] = ()
         subscriptions: tuple[Subscription, ...] = ()
 
         def apply(self, aggregate: "Customer") -> None:
-            for permit in self.permits:
-                moved = replace(permit, customer_id=aggregate.customer_id)
-                aggregate.remember(moved, self.timestamp)
-            for hold in self.holds:
-                if aggregate.holds.newer(hold):
-                    aggregate.holds.note(hold)
-            for subscription in self.subscriptions:
-                if aggregate.subscriptions.newer(subscription):
-                    aggregate.subscriptions.note(subscription)
-            if self.breaker is not None:
-                mine = aggregate.breaker
-                if mine is None or (mine.scope != "all" and self.breaker.scope == "all"):
-                    aggregate.breaker = self.breaker
-            known = aggregate.addresses
-            aggregate.addresses = known + tuple(a for a in self.addresses if a not in known)
-            aggregate.held_addresses.update(self.held_addresses)
-            aggregate.apologies.update(self.apologies)
-            aggregate.absorbed |= {self.customer_id, *self.absorbed}
+            leave(aggregate, self)
+
+    class LetGo(Event):
+        """A customer who had been merged into this one is their own again.
+
+        `ids` go with them, and so do their `permits` and `subscriptions`; `addresses` stay.
+        """
+
+        TOPIC: ClassVar[str] = "ledger:Customer.LetGo"
+        customer_id: str
+        ids: tuple[str, ...]
+        permits: tuple[str, ...]
+        addresses: tuple[str, ...]
+        subscriptions: tuple[str, ...] = ()
+
+        def apply(self, aggregate: "Customer") -> None:
+            let_go(aggregate, self)
 
     class Erased(Event):
         """The addresses were removed from the ledger; windows and counts stay (design D18)."""
@@ -286,9 +345,19 @@ class Customer(Aggregate):
         self.addresses_observed_at: datetime | None = None
         self.held_addresses: dict[str, str] = {}
         self.merged_into: str | None = None
+        self.merged_at: datetime | None = None
         self.absorbed: set[str] = set()
         self.apologies: dict[str, datetime] = {}
+        self.formerly: dict[str, datetime] = {}
+        """Until when (UTC) the customers of other ids were this one, before they were parted."""
+        self.credit = CreditBook()
         self.subscriptions = SubscriptionBook()
+        self.reminders: dict[str, Permit] = {}
+
+    @property
+    def reminded_at(self) -> datetime | None:
+        """When the latest reminder mail counts from, by a permit or past the ledger (UTC)."""
+        return latest_reminder(self.reminders)
 
     def lapsed(self, now: datetime) -> list[Permit]:
         """The live permits whose time is up."""
@@ -303,6 +372,8 @@ class Customer(Aggregate):
         """Keep a permit in the windows and forget those that can count no more; for events only."""
         self.permits.pop(permit.permit_id, None)
         self.permits[permit.permit_id] = permit
+        if permit.dunning:
+            keep_reminder(self.reminders, permit)
         first = next(iter(self.permits.values()))
         if first is not permit and self._forgettable(first, at):
             for old in [p for p in self.permits.values() if self._forgettable(p, at)]:
@@ -316,8 +387,6 @@ class Customer(Aggregate):
 
     def lose_addresses(self, gone: set[str]) -> None:
         """Mark live permits to addresses that are the customer's no more; for events only."""
-        if not gone:
-            return
         for permit in list(self.permits.values()):
             if permit.live and permit.address in gone and permit.overtaken is None:
                 why = "its address was removed"

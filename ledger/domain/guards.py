@@ -1,11 +1,12 @@
 """The guards of a permit, in their order (design D12), and the order itself as one table.
 
-final duplicate → live or unknown permit → facts of the invoice or thread → holds → recovery →
-pause → breaker → cap. The idempotency key is judged before all of them, by the engine.
+final duplicate → live or unknown permit → too late → facts of the invoice or thread → holds →
+recovery → pause → address on hold → breaker → days between reminder mails → cap → copies. The
+idempotency key is judged before all of them, by the engine.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
@@ -60,7 +61,10 @@ class Subject(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Everything a guard may look at beside the subject."""
+    """Everything a guard may look at beside the subject.
+
+    `dunning`: is it a mail that reminds of invoices? From `not_after` on (UTC) it is too late.
+    """
 
     kind: str
     lane: Lane
@@ -76,6 +80,12 @@ class Case:
     override: bool = False
     claim: bool = False
     synthetic: bool = False
+    dunning: bool = False
+    not_after: datetime | None = None
+    copies: tuple["Case", ...] = ()
+    """The cases of those who get a copy."""
+    copies_counted: bool = False
+    """Do the copies count in their recipients' windows already?"""
 
 
 def final_duplicate(case: Case, subject: Subject) -> Denial | None:
@@ -111,6 +121,13 @@ def live_permit(case: Case, subject: Subject) -> Denial | None:
         available_at=granted_at + case.policy.permit_life if granted_at is not None else None,
         permit_id=holder.permit_id,
     )
+
+
+def too_late(case: Case, subject: Subject) -> Denial | None:
+    """What the mail tells of is so long ago that it would only confuse."""
+    if case.not_after is None or case.now < case.not_after:
+        return None
+    return Denial("too_late", f"{subject.name} was to go before {case.not_after.isoformat()}")
 
 
 def outside_facts(case: Case, subject: Subject) -> Denial | None:
@@ -211,6 +228,21 @@ def breaker(case: Case) -> Denial | None:
     )
 
 
+def reminder_gap(case: Case) -> Denial | None:
+    """The customer had a reminder mail a few days ago; a human's override passes (D14)."""
+    if not case.dunning or case.customer is None or case.override:
+        return None
+    free_at = windows.next_reminder_mail(case.customer.reminded_at, case.policy)
+    if free_at is None or free_at <= case.now:
+        return None
+    return Denial(
+        "reminded_recently",
+        f"customer {case.customer.customer_id} had a reminder mail less than "
+        f"{case.policy.days_between_reminder_mails} days ago",
+        available_at=free_at,
+    )
+
+
 def cap(case: Case) -> Denial | None:
     """The mail would be one too many in a rolling window (D8)."""
     if case.customer is None and case.thread is None:
@@ -261,11 +293,37 @@ def _cap_reached(case: Case, full: windows.Window, scope: str) -> Denial:
     )
 
 
+def copies(case: Case) -> Denial | None:
+    """Somebody who is to get a copy may not get it; another customer's windows count it (D8).
+
+    A copy opens no breaker: its recipient's mail is not what the sender asked for too often.
+    """
+    for copy in case.copies:
+        own = copy.customer is not None and copy.customer is case.customer
+        guards = ADDRESS_GUARDS if own else COPY_GUARDS
+        for guard in guards:
+            denial = guard(copy) if guard is not cap or not case.copies_counted else None
+            if denial is not None:
+                whose = f" for customer {copy.customer.customer_id}" if copy.customer else ""
+                detail = f"the copy{whose}: {denial.detail}"
+                return replace(denial, detail=detail, opens_breaker=None)
+    return None
+
+
 SubjectGuard = Callable[[Case, Subject], Denial | None]
 CustomerGuard = Callable[[Case], Denial | None]
 
-SUBJECT_GUARDS: tuple[SubjectGuard, ...] = (final_duplicate, live_permit, outside_facts)
+SUBJECT_GUARDS: tuple[SubjectGuard, ...] = (
+    final_duplicate,
+    live_permit,
+    too_late,
+    outside_facts,
+)
 """Judged for each send key, in this order."""
+ADDRESS_GUARDS: tuple[CustomerGuard, ...] = (unsubscribed, address_hold)
+"""Judged for a copy to another address of the customer whose mail it is."""
+COPY_GUARDS: tuple[CustomerGuard, ...] = (customer_hold, *ADDRESS_GUARDS, breaker, cap)
+"""Judged for a copy to another customer."""
 CUSTOMER_GUARDS: tuple[CustomerGuard, ...] = (
     customer_hold,
     unsubscribed,
@@ -274,7 +332,9 @@ CUSTOMER_GUARDS: tuple[CustomerGuard, ...] = (
     pause,
     address_hold,
     breaker,
+    reminder_gap,
     cap,
+    copies,
 )
 """Judged once for the mail, in this order, after the guards of its send keys."""
 

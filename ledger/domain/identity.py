@@ -18,6 +18,25 @@ _NEVER = re.compile(r"[\r\n\0 <>]")
 _ESCAPED = re.compile(r"\\(.)")
 _DOMAIN = re.compile(r"[a-z0-9._-]+|\[[\x21-\x5a\x5e-\x7e]+\]")
 """Names, also such as DNS would not have, and an address literal."""
+_BLANK = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf"})
+"""The Unicode categories of blanks, line ends, controls and format characters."""
+_WITHOUT_PICTURE = frozenset(
+    chr(c)
+    for c in (
+        0x034F,
+        0x115F,
+        0x1160,
+        0x17B4,
+        0x17B5,
+        0x2800,
+        0x3164,
+        0xFFA0,
+        *range(0x180B, 0x1810),
+        *range(0xFE00, 0xFE10),
+        *range(0xE0100, 0xE01F0),
+    )
+)
+"""Fillers, joiners and variation selectors, which are letters and marks to Unicode."""
 ADDRESS_CUSTOMER_PREFIX = "adr_"
 """Customers known only by their address carry this prefix and the fingerprint (design D9)."""
 LONGEST_MESSAGE_NAME = 255
@@ -150,6 +169,22 @@ def message_name(text: str) -> str:
 
 def _digest(text: str) -> str:
     return f"{hashlib.sha256(text.encode()).hexdigest()}@long-message-id.invalid"
+
+
+def has_unseen_end(text: str) -> bool:
+    """Does an id begin or end with something that nobody sees: a blank, a format character?
+
+    Ids that look alike are one to people; spreadsheets and forms leave such ends behind.
+    Blanks of any width, format characters (Unicode categories Z and Cf) and the few letters and
+    marks without a picture count as unseen. Within an id they are left alone: scripts need some.
+    """
+    if text.isascii():
+        return text[:1].isspace() or text[-1:].isspace()
+    return _unseen(text[0]) or _unseen(text[-1])
+
+
+def _unseen(character: str) -> bool:
+    return unicodedata.category(character) in _BLANK or character in _WITHOUT_PICTURE
 
 
 def permit_of_message_id(secret: bytes, text: str) -> str | None:

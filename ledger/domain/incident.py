@@ -1,6 +1,6 @@
 """An incident: what went wrong in which window, and the apologies that were made for it (D14)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar
 
@@ -18,10 +18,14 @@ class OpenInvoice:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a customer owes, computed from the log when their apology was granted."""
+    """What a customer owes, computed from the log when their apology was granted.
+
+    Minor units, by currency: `owed` is what is left once their `credit` is taken off.
+    """
 
     owed: dict[str, int]
     open_invoices: tuple[OpenInvoice, ...]
+    credit: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

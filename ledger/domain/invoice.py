@@ -3,14 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from functools import lru_cache
 from typing import Any, ClassVar
-from zoneinfo import ZoneInfo
 
 from eventsourcing.domain import Aggregate
 
 from ledger.domain.balance import Snapshot, Status
 from ledger.domain.hold import Hold, HoldBook
+from ledger.domain.local_days import local_day
 from ledger.domain.payments import MoneyFact, in_flight_until
 from ledger.domain.sends import SendBook, SendRecord
 
@@ -59,6 +58,7 @@ class Invoice(Aggregate):
         "stages": dict[tuple[int, str], StageRecord],
         "rejections": dict[str, int],
         "notices": SendBook,
+        "attempts": dict[str, tuple[str, ...]],
         "subscriptions": tuple[str, ...],
     }
     """What a snapshot of it holds."""
@@ -96,7 +96,7 @@ class Invoice(Aggregate):
 
         def apply(self, aggregate: "Invoice") -> None:
             before = aggregate.snapshot
-            aggregate.snapshot = now = self.snapshot
+            aggregate.snapshot = now = self.snapshot.of_arrival(self.timestamp)
             aggregate.beside = self.beside
             if before is not None:
                 if (before.due_on, before.issued_on) != (now.due_on, now.issued_on):
@@ -127,9 +127,10 @@ class Invoice(Aggregate):
             state["alone"] = True
 
         def apply(self, aggregate: "Invoice") -> None:
+            fact = self.fact.of_arrival(self.timestamp)
             if self.alone:
-                aggregate.forget_state(self.fact)
-            aggregate.money[self.fact.key] = self.fact
+                aggregate.forget_state(fact)
+            aggregate.money[fact.key] = fact
             if self.in_flight_until is not None:
                 aggregate.overtake("a payment is in flight")
             if self.standing is not None:
@@ -141,6 +142,12 @@ class Invoice(Aggregate):
         TOPIC: ClassVar[str] = "ledger:Invoice.PaymentFailureNoted"
         event_id: str
         attempt_id: str | None
+
+        def apply(self, aggregate: "Invoice") -> None:
+            if self.attempt_id is not None:
+                named = aggregate.attempts.get(self.event_id, ())
+                if self.attempt_id not in named:
+                    aggregate.attempts[self.event_id] = (*named, self.attempt_id)
 
     class SubscriptionNamed(Event):
         """A subscription that this invoice bills was told."""
@@ -314,6 +321,7 @@ class Invoice(Aggregate):
         self.stages: dict[tuple[int, str], StageRecord] = {}
         self.rejections: dict[str, int] = {}
         self.notices = SendBook()
+        self.attempts: dict[str, tuple[str, ...]] = {}
         self.subscriptions: tuple[str, ...] = ()
 
     @property
@@ -324,7 +332,7 @@ class Invoice(Aggregate):
     def local_date(self, now: datetime, default_zone: str) -> date:
         """The calendar date of an instant in the invoice's billing zone."""
         zone = self.snapshot.time_zone if self.snapshot else None
-        return _local_date(now, zone or default_zone)
+        return local_day(now, zone or default_zone)
 
     def days_past_due(self, now: datetime, default_zone: str) -> int | None:
         """Age in calendar days of the billing zone since the cycle's start (D7); None: no age."""
@@ -375,12 +383,6 @@ class Invoice(Aggregate):
             if held.state == "permitted" and held.overtaken is None:
                 self.stages[key] = replace(held, overtaken=why)
         self.notices.overtake(why)
-
-
-@lru_cache(maxsize=256)
-def _local_date(instant: datetime, zone: str) -> date:
-    """A batch asks for the date of one instant again and again, in few zones."""
-    return instant.astimezone(ZoneInfo(zone)).date()
 
 
 def _rung(cycle: int, stage: str) -> str:

@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import groupby, takewhile
 
+from ledger.domain.news import is_ahead
+
 
 class PaymentState(StrEnum):
     """How far a payment has come; `reversed` is a returned payment or a lost dispute."""
@@ -44,6 +46,15 @@ class MoneyFact:
     state: str
     amount: int
     at: datetime
+
+    def of_arrival(self, arrival: datetime) -> "MoneyFact":
+        """Itself, or dated by its arrival (UTC) where the log took it in with a date ahead of it.
+
+        News from the future was once taken as it came.
+        """
+        if not is_ahead(self.at, arrival):
+            return self
+        return replace(self, at=arrival)
 
     @property
     def key(self) -> str:

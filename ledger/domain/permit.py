@@ -6,6 +6,9 @@ from enum import StrEnum
 
 from ledger.domain.identity import RESERVED_CUSTOMER_PREFIX
 
+OBSERVED = "observed"
+"""The kind of a mail that went out past the ledger."""
+
 
 class State(StrEnum):
     """Where a permit is in its life."""
@@ -40,7 +43,8 @@ class Item:
     """One invoice that a reminder names: the stage it uses up and those that it supersedes.
 
     `amount_remaining` (minor units) and `counts_from`, the start of the invoice's age, are as they
-    were at the grant: where they changed since, the permit is revoked (design D6).
+    were at the grant: where they changed since, the permit is revoked (design D6). `observed_at`
+    (UTC) says how old the snapshot is that it rests on; None for permits of before this was kept.
     """
 
     invoice_id: str
@@ -50,6 +54,15 @@ class Item:
     amount_remaining: int
     currency: str
     counts_from: date | None = None
+    observed_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A further recipient of a mail: the fingerprint of the address, and whose it is."""
+
+    address: str
+    customer_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +72,8 @@ class Permit:
     `address` is the fingerprint of where it goes: the customer's preferred address at the grant, or
     one of its own (`address_named`). `action` is the human's deliberate repeat that it carries out
     (design D14). `bounced` tells that its mail came back; it was sent all the same, and counts.
-    `imprint` is what its mail carries of it (`send_imprint.py`), empty for one that was granted
-    before mails carried any.
+    `copies` are the further recipients (design D8). `imprint` is what its mail carries of it
+    (`send_imprint.py`), empty for one that was granted before mails carried any.
     """
 
     permit_id: str
@@ -93,6 +106,7 @@ class Permit:
     action: str | None = None
     bounced: bool = False
     imprint: str = ""
+    copies: tuple[Copy, ...] = ()
 
     @property
     def live(self) -> bool:
@@ -103,6 +117,11 @@ class Permit:
     def may_be_out(self) -> bool:
         """May the mail have been handed over? Not before a redeem that had to come first (D6)."""
         return self.redeemed_at is not None or not self.redeem_required
+
+    @property
+    def dunning(self) -> bool:
+        """Does it remind of invoices, by a permit or past the ledger?"""
+        return bool(self.items) or (self.kind == OBSERVED and self.invoice_id is not None)
 
     @property
     def synthetic(self) -> bool:

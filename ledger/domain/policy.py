@@ -44,7 +44,11 @@ DEFAULT_UPCOMING = (
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Limits and choices (design D7, D8). Times in the unit that the name says; UTC throughout."""
+    """Limits and choices (design D7, D8). Times in the unit that the name says; UTC throughout.
+
+    `snapshot_max_age` is in days. 0 turns it, `feed_silent_hours` and `too_late_hours` off; 1 turns
+    `days_between_reminder_mails` off.
+    """
 
     time_zone: str = "UTC"
     stages: tuple[Stage, ...] = DEFAULT_STAGES
@@ -62,6 +66,10 @@ class Policy:
     transactional_per_day: int = 20
     apology_days: int = 30
     rejections_before_hold: int = 3
+    days_between_reminder_mails: int = 1
+    snapshot_max_age: int = 0
+    feed_silent_hours: int = 168
+    too_late_hours: int = 0
     unknown_alert_minutes: int = 60
     alert_escalation_minutes: int = 30
     alert_summary_minutes: int = 5
@@ -110,6 +118,10 @@ _LOCALE = re.compile(r"[a-z]{2,3}(_[A-Z][a-z]{3})?(_([A-Z]{2}|\d{3}))?")
 _BOUNDS: dict[str, tuple[int, int]] = {
     "days_between_reminders": (0, 365),
     "payment_in_flight_days": (0, 60),
+    "days_between_reminder_mails": (1, 31),
+    "snapshot_max_age": (0, 3650),
+    "feed_silent_hours": (0, 365 * 24),
+    "too_late_hours": (0, 365 * 24),
     "permit_minutes": (1, 24 * 60),
     "outreach_per_day": (1, 100),
     "replies_per_thread_hour": (1, 1000),

@@ -1,11 +1,11 @@
 """The dunning ladder: which stage of an invoice is due now, and why another one is not (D7)."""
 
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
-from zoneinfo import ZoneInfo
+from datetime import date, datetime, timedelta
 
 from ledger.domain.balance import Status
 from ledger.domain.invoice import Invoice, StageRecord
+from ledger.domain.local_days import start_of_day
 from ledger.domain.policy import Policy, Stage
 from ledger.domain.reasons import Denial
 
@@ -203,17 +203,9 @@ def reached_at(invoice: Invoice, stage: Stage, policy: Policy) -> datetime | Non
 
 
 def local_midnight(invoice: Invoice, day: date, policy: Policy) -> datetime:
-    """The start of a calendar day in the invoice's billing zone, as UTC.
-
-    Where the clocks skip midnight the first instant that exists is taken.
-    """
-    zone_name = invoice.snapshot.time_zone if invoice.snapshot else None
-    zone = ZoneInfo(zone_name or policy.time_zone)
-    utc = ZoneInfo("UTC")
-    midnight = datetime.combine(day, time(0), zone).astimezone(utc)
-    if midnight.astimezone(zone).date() < day:
-        midnight += timedelta(hours=1)
-    return midnight
+    """The start of a calendar day in the invoice's billing zone, as UTC."""
+    zone = invoice.snapshot.time_zone if invoice.snapshot else None
+    return start_of_day(day, zone or policy.time_zone)
 
 
 def _takes_the_place(due: Stage, stage: Stage, policy: Policy) -> bool:

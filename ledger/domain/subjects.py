@@ -1,8 +1,10 @@
 """The subjects of permits: for each kind, what holds its send key and which facts forbid it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from ledger.domain.freshness import stale_obstacle
 from ledger.domain.guards import Holder
 from ledger.domain.incident import Incident
 from ledger.domain.invoice import Invoice, StageRecord
@@ -41,7 +43,11 @@ class MissingSubject:
 
 @dataclass(slots=True)
 class InvoiceStage:
-    """A reminder for a stage of an invoice; `wanted` None asks for the stage that is due."""
+    """A reminder for a stage of an invoice; `wanted` None asks for the stage that is due.
+
+    `covered`: the customer's credit covers all that they owe in the invoice's currency.
+    `silent_feeds` are the sources that have fallen silent, and when each was last heard (UTC).
+    """
 
     invoice: Invoice
     kind: str
@@ -51,6 +57,8 @@ class InvoiceStage:
     expected_cycle: int | None = None
     expected_amount: int | None = None
     override: bool = False
+    covered: bool = False
+    silent_feeds: Mapping[str, datetime] = field(default_factory=dict)
     duplicate_code: str = "already_sent"
     ended: Subscription | None = None
     _verdict: "Denial | Due | None" = None
@@ -82,12 +90,14 @@ class InvoiceStage:
         return _holder_of_stage(record)
 
     def obstacle(self) -> Denial | None:
-        """Wrong expectations, money, the calendar and the ladder, holds, payments in flight."""
+        """Wrong expectations, money, the calendar and the ladder, old facts, holds, payments."""
         return (
             self._expectations()
             or money_obstacle(self.invoice, self.policy)
+            or self._credit()
             or (self.ended.obstacle(self.name) if self.ended is not None else None)
             or self._ladder()
+            or stale_obstacle(self.invoice, self.silent_feeds, self.policy, self.now)
             or hold_obstacle(self.invoice, self.kind, self.now)
             or in_flight_obstacle(self.invoice, self.policy, self.now)
             or self._rejected()
@@ -121,6 +131,9 @@ class InvoiceStage:
         """The stage that a human wants to send once more, None where it is no repeat."""
         holder = self.holder() if self.override else None
         return self._asked() if holder is not None and holder.final else None
+
+    def _credit(self) -> Denial | None:
+        return covered_by_credit(self.invoice.invoice_id) if self.covered else None
 
     def _rejected(self) -> Denial | None:
         stage = self._asked() if self.invoice.rejections else None
@@ -231,7 +244,10 @@ class ApologyOf:
         return f"the apology of incident {self.incident.incident_id} to {self.customer_id}"
 
     def holder(self) -> Holder | None:
-        """The incident's own apology to them, under any of their ids, whatever became of it."""
+        """The incident's own apology to them, under any of their ids, whatever became of it.
+
+        Also one that went to another customer while the two were one.
+        """
         for customer_id in (self.customer_id, *self.also_known_as):
             held = self.incident.apologies.get(customer_id)
             if held is not None:
@@ -253,6 +269,14 @@ class ApologyOf:
         ids = (self.customer_id, *self.also_known_as)
         rejections = max(self.incident.rejections.get(customer_id, 0) for customer_id in ids)
         return too_many_rejections(self.name, rejections, self.rejections_before_hold)
+
+
+def covered_by_credit(invoice_id: str) -> Denial:
+    """The no to a reminder where the customer has a credit for all that is open."""
+    return Denial(
+        "nothing_owed",
+        f"the customer's credit covers invoice {invoice_id} and all others of its currency",
+    )
 
 
 def hold_obstacle(invoice: Invoice, kind: str, now: datetime) -> Denial | None:

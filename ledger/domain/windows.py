@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from ledger.domain.local_days import local_day, start_of_day
 from ledger.domain.permit import Lane, Permit
 from ledger.domain.policy import Policy
 
@@ -57,6 +58,18 @@ def outreach(permits: Iterable[Permit], policy: Policy, now: datetime) -> Window
     """Mails that we start, per customer and 24 hours; apologies count, replies do not."""
     lanes = (Lane.OUTREACH, Lane.APOLOGY)
     return window("outreach_24h", permits, lanes, DAY, policy.outreach_per_day, now)
+
+
+def next_reminder_mail(last: datetime | None, policy: Policy) -> datetime | None:
+    """From when on a customer may have the next reminder mail after the one at `last` (UTC).
+
+    Local midnight of the policy's zone, so many calendar days after it; None if it may go now.
+    """
+    days = policy.days_between_reminder_mails
+    if last is None or days <= 1:
+        return None
+    zone = policy.time_zone
+    return start_of_day(local_day(last, zone) + timedelta(days=days), zone)
 
 
 def replies_hour(permits: Iterable[Permit], policy: Policy, now: datetime) -> Window:

@@ -2,31 +2,78 @@
 
 import hashlib
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from psycopg import AsyncConnection, Connection
 
-from ledger.application.caller import Caller
+from ledger.application.caller import Caller, Riding
+from ledger.application.key_limits import KeyLimits
 from ledger.store.statements import statement
 
 SCOPES = ("send", "facts", "operate", "audit", "admin")
 
 
 @dataclass(frozen=True, slots=True)
+class KeyRules:
+    """What a key may do beside its scopes, as it was made: None for a limit that it does not have.
+
+    `customers` are ids, or beginnings of ids that end with `*`. `rides` None leaves it to the
+    scopes which riding facts it is believed (ADR 0014).
+    """
+
+    redeem_required: bool = True
+    intents: Sequence[str] | None = None
+    transactional: bool = False
+    kinds: Sequence[str] | None = None
+    stages: Sequence[str] | None = None
+    customers: Sequence[str] | None = None
+    reads_addresses: bool = True
+    rides: Riding | None = None
+
+    def caller(self, key_id: str, name: str, scopes: Iterable[str]) -> Caller:
+        """The caller of a key with these rules."""
+        limits = KeyLimits.of(
+            kinds=self.kinds,
+            stages=self.stages,
+            intents=self.intents,
+            customers=self.customers,
+            reads_addresses=self.reads_addresses,
+        )
+        return Caller(
+            key_id,
+            name,
+            frozenset(scopes),
+            self.redeem_required,
+            limits,
+            self.transactional,
+            self.rides,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class KeyRecord:
-    """A key as a list shows it: everything but its secret."""
+    """A key as a list shows it: everything but its secret; `riding` is what it comes to."""
 
     key_id: str
     name: str
     scopes: tuple[str, ...]
-    redeem: str
-    intents: tuple[str, ...] | None
-    key_class: str
+    rules: KeyRules
+    riding: str
     created_at: datetime
     revoked_at: datetime | None
+
+    @property
+    def redeem(self) -> str:
+        """`required` or `optional`."""
+        return "required" if self.rules.redeem_required else "optional"
+
+    @property
+    def key_class(self) -> str:
+        """`transactional` or `outreach`."""
+        return "transactional" if self.rules.transactional else "outreach"
 
 
 def key_hash(secret: str) -> bytes:
@@ -35,32 +82,19 @@ def key_hash(secret: str) -> bytes:
 
 
 async def create_key(
-    connection: AsyncConnection[Any],
-    name: str,
-    scopes: Sequence[str],
-    *,
-    redeem_required: bool = True,
-    intents: Sequence[str] | None = None,
-    transactional: bool = False,
-) -> tuple[str, str]:
-    """Create a key; returns (key id, secret). The secret is not stored and never shown again."""
+    connection: AsyncConnection[Any], name: str, scopes: Sequence[str], rules: KeyRules
+) -> tuple[KeyRecord, str]:
+    """Create a key; returns it and its secret, which is not stored and never shown again."""
     key_id = f"key_{secrets.token_hex(8)}"
     secret = f"slk_{secrets.token_urlsafe(32)}"
     async with connection.transaction():
-        await connection.execute(
-            statement("keys", "insert"),
-            {
-                "key_id": key_id,
-                "name": name,
-                "hash": key_hash(secret),
-                "scopes": list(scopes),
-                "redeem_required": redeem_required,
-                "intents": list(intents) if intents is not None else None,
-                "transactional": transactional,
-            },
+        cursor = await connection.execute(
+            statement("keys", "insert"), _values(key_id, name, secret, scopes, rules)
         )
+        row = await cursor.fetchone()
         await connection.execute(statement("keys", "bump"))
-    return key_id, secret
+    assert row is not None
+    return _record(row), secret
 
 
 async def revoke_key(connection: AsyncConnection[Any], key_id: str) -> bool:
@@ -82,16 +116,11 @@ async def list_keys(
 
 
 def _record(row: tuple[Any, ...]) -> KeyRecord:
-    key_id, name, scopes, redeem_required, intents, transactional, created_at, revoked_at = row
+    *of_caller, created_at, revoked_at = row
+    caller, rules = _caller(tuple(of_caller)), _rules(of_caller)
+    scopes = tuple(of_caller[2])
     return KeyRecord(
-        key_id,
-        name,
-        tuple(scopes),
-        "required" if redeem_required else "optional",
-        tuple(intents) if intents is not None else None,
-        "transactional" if transactional else "outreach",
-        created_at,
-        revoked_at,
+        caller.key_id, caller.name, scopes, rules, caller.riding.value, created_at, revoked_at
     )
 
 
@@ -110,30 +139,51 @@ async def caller_named(connection: AsyncConnection[Any], key_id: str) -> Caller 
 
 
 def _caller(row: tuple[Any, ...]) -> Caller:
-    key_id, name, scopes, redeem_required, intents, transactional = row
-    return Caller(
-        key_id,
-        name,
-        frozenset(scopes),
-        redeem_required,
-        frozenset(intents) if intents is not None else None,
+    return _rules(row).caller(row[0], row[1], row[2])
+
+
+def _rules(row: Sequence[Any]) -> KeyRules:
+    redeem, intents, transactional, kinds, stages, customers, reads_addresses, rides = row[3:11]
+    return KeyRules(
+        redeem,
+        intents,
         transactional,
+        kinds,
+        stages,
+        customers,
+        reads_addresses,
+        Riding(rides) if rides is not None else None,
     )
+
+
+def _values(
+    key_id: str, name: str, secret: str, scopes: Sequence[str], rules: KeyRules
+) -> dict[str, Any]:
+    return {
+        "key_id": key_id,
+        "name": name,
+        "hash": key_hash(secret),
+        "scopes": list(scopes),
+        "redeem_required": rules.redeem_required,
+        "intents": _listed(rules.intents),
+        "transactional": rules.transactional,
+        "kinds": _listed(rules.kinds),
+        "stages": _listed(rules.stages),
+        "customers": _listed(rules.customers),
+        "reads_addresses": rules.reads_addresses,
+        "riding": rules.rides.value if rules.rides is not None else None,
+    }
+
+
+def _listed(limit: Sequence[str] | None) -> list[str] | None:
+    return list(limit) if limit is not None else None
 
 
 def insert_first_key(db: Connection[Any], secret: str, scopes: Sequence[str]) -> None:
     """Create the first key of a new embedded ledger, with these scopes; redeem is optional."""
+    rules = KeyRules(redeem_required=False)
     with db.transaction():
         db.execute(
-            statement("keys", "insert"),
-            {
-                "key_id": "key_first",
-                "name": "first",
-                "hash": key_hash(secret),
-                "scopes": list(scopes),
-                "redeem_required": False,
-                "intents": None,
-                "transactional": False,
-            },
+            statement("keys", "insert"), _values("key_first", "first", secret, scopes, rules)
         )
         db.execute(statement("keys", "bump"))

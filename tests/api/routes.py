@@ -96,6 +96,7 @@ ROUTES = (
         "/v1/customers/none/addresses/release",
         _WHY,
     ),
+    Route("GET", "/v1/feeds", _PEOPLE),
     Route("GET", "/v1/control", _PEOPLE),
     Route(
         "POST",

@@ -4,6 +4,7 @@ import asyncio
 import re
 import socket
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from click.testing import CliRunner, Result
 from api.cli.main import main
 from api.cli.session import console
 from ledger.application.caller import SYSTEM
-from ledger.application.commands import CallPause
+from ledger.application.commands import CallPause, NoteFeedSilence
 from tests.integration.store.engines import engine_on, rows
 from tests.support.postgres import fresh_database
 from tests.support.service import Service
@@ -187,6 +188,19 @@ def test_status_tells_a_pause_with_its_reason(run: Command, database: str) -> No
         assert re.search(rf"^{model} ", paused, re.MULTILINE)
 
 
+def test_status_names_the_sources_that_are_silent(run: Command, database: str) -> None:
+    async def fall_silent() -> None:
+        async with engine_on(database) as engine:
+            silence = NoteFeedSilence("erp", datetime(2026, 11, 20, 10, tzinfo=UTC))
+            assert (await engine.submit(silence)).result == "applied"
+
+    assert run(database, "migrate").exit_code == 0
+    assert re.search(r"^silent sources +none *$", run(database, "status").output, re.MULTILINE)
+    asyncio.run(fall_silent())
+    said = r"^silent sources +erp, last heard 2026-11-20 10:00:00"
+    assert re.search(said, run(database, "status").output, re.MULTILINE)
+
+
 def test_keys_are_shown_once_and_listed_whole(run: Command, service: Service, name: str) -> None:
     words = ("keys", "create", name, "--scope", "send", "--scope", "facts", "--intents", "a,b")
     made = run(service.database, *words)
@@ -199,6 +213,53 @@ def test_keys_are_shown_once_and_listed_whole(run: Command, service: Service, na
     assert run(service.database, "keys", "revoke", key_id).output == f"{key_id} is revoked\n"
     again = run(service.database, "keys", "revoke", key_id)
     assert (again.exit_code, again.stderr) == (1, f"Error: there is no live key {key_id}\n")
+
+
+def test_a_key_has_the_scopes_that_somebody_names(
+    run: Command, service: Service, name: str
+) -> None:
+    unnamed = run(service.database, "keys", "create", name)
+    assert unnamed.exit_code == 2
+    assert "name what it may do, as little as will do: --scopes send" in unnamed.stderr
+    made = run(service.database, "keys", "create", name, "--scopes", "send,facts")
+    key_id = made.stderr.split(":")[0]
+    (listed,) = [
+        key for key in service.get("/v1/keys", limit=1000).ok()["items"] if key["key_id"] == key_id
+    ]
+    assert (listed["scopes"], listed["riding"]) == (["send", "facts"], "all")
+
+
+def test_a_person_is_asked_for_the_scopes(
+    run: Command, service: Service, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.cli.keys._at_a_terminal", lambda: True)
+    env = {"LEDGER_DATABASE_URL": service.database, "LEDGER_SECRET": _SECRET, "LEDGER_CONFIG": ""}
+    words = ["keys", "create", name]
+    made = CliRunner().invoke(main, words, env=env, input="send, audit\n")
+    assert made.exit_code == 0, made.output
+    assert re.search(r"^  admin +make and revoke keys$", made.stderr, re.MULTILINE)
+    (key,) = [k for k in service.get("/v1/keys", limit=1000).ok()["items"] if k["name"] == name]
+    assert key["scopes"] == ["send", "audit"]
+    again = CliRunner().invoke(main, words, env=env, input="everything\n")
+    assert again.exit_code == 2
+    assert "scopes.0: Input should be 'send', 'facts'" in again.stderr
+
+
+def test_limits_are_given_and_listed(run: Command, service: Service, name: str) -> None:
+    words = ("keys", "create", name, "--scopes", "send", "--kinds", "reminder,reply")
+    more = ("--stages", "day-3", "--customers", f"{name}-1,{name}_*", "--no-addresses")
+    made = run(service.database, *words, *more, "--riding", "none")
+    assert made.stdout.startswith("slk_")
+    shown = run(service.database, "keys", "list", COLUMNS="400").stdout
+    rules = f"kinds reminder reply, stages day-3, customers {name}-1 {name}_*, no addresses"
+    assert f"redeem required, {rules}, riding none" in shown
+
+
+def test_limits_that_do_not_fit_the_scopes(run: Command, service: Service, name: str) -> None:
+    words = ("keys", "create", name, "--scopes", "send,audit", "--customers", "cus_1")
+    refused = run(service.database, *words)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "a key with kinds, stages, customers or without addresses has no scope" in refused.stderr
 
 
 def test_a_rebuild_shows_its_progress(run: Command, service: Service) -> None:

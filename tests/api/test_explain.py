@@ -17,6 +17,7 @@ ORDER = [
     "caller",
     "final_duplicate",
     "live_permit",
+    "too_late",
     "outside_facts",
     "customer_hold",
     "unsubscribed",
@@ -25,7 +26,9 @@ ORDER = [
     "pause",
     "address_hold",
     "breaker",
+    "reminder_gap",
     "cap",
+    "copies",
 ]
 
 
@@ -214,6 +217,39 @@ def test_who_asked_is_part_of_the_explanation(service: Service, name: str) -> No
     assert explained(service, once)["request"]["override"]["reason"] == "ask [address]"
     twice = service.remind(name, override=override).no(409, "already_sent")
     assert denial(explained(service, twice)) == ("caller", "already_sent")
+
+
+def test_the_limits_of_a_key_are_part_of_the_explanation(service: Service, name: str) -> None:
+    service.put_invoice(name, due_on=DUE).ok()
+    agent = service.client("send", kinds=["reply"])
+    found = explained(service, agent.remind(name).no(403, "key_limit"))
+    assert denial(found) == ("caller", "key_limit")
+    others = service.client("send", customers=["somebody"])
+    found = explained(service, others.remind(name).no(403, "key_limit"))
+    assert denial(found) == ("key_limits", "key_limit")
+    late = service.client("send", stages=["day-30"])
+    found = explained(service, late.remind(name).no(403, "key_limit"))
+    assert denial(found) == ("key_limits", "key_limit")
+    explained(service, service.client("send", stages=["day-3"]).remind(name).ok(201))
+
+
+def test_facts_that_were_forgotten_explain_the_answer(service: Service, name: str) -> None:
+    service.put_invoice(name, due_on=DUE).ok()
+    sender = service.client("send")
+    less = {"customer_id": f"cus-{name}", "currency": "USD", "total": 30_000, "status": "open"}
+    refused = sender.remind(name, facts={name: less | {"amount_remaining": 100}})
+    found = explained(service, refused.no(403, "riding_facts_refused"))
+    assert denial(found) == ("riding_facts", "riding_facts_refused")
+    paid = less | {"amount_remaining": 0, "status": "paid"}
+    denied = sender.remind(name, facts={name: paid}).no(409, "nothing_owed")
+    assert denied["riding_facts"] == "not_kept"
+    assert denial(explained(service, denied)) == ("riding_facts", "nothing_owed")
+    mute = service.client("send", riding="none")
+    found = explained(service, mute.remind(name, facts={name: paid}))
+    assert denial(found) == ("riding_facts", "riding_facts_refused")
+    explained(service, sender.remind(name, facts={name: less | {"amount_remaining": 30_000}}))
+    again = sender.remind(name, facts={name: less | {"amount_remaining": 30_000}})
+    assert denial(explained(service, again.no(409, "permit_held")))[0] == "live_permit"
 
 
 def test_answers_of_an_idempotency_key_are_explained_by_it(service: Service, name: str) -> None:

@@ -236,6 +236,7 @@ def test_an_apology_has_its_statement_in_the_201_and_ever_after(
                 "formatted": "€50.00",
             },
         ],
+        "credit": [],
         "as_of": granted["granted_at"],
     }
     assert granted["statement"] == statement

@@ -27,6 +27,41 @@ def test_a_key_is_shown_once(service: Service, name: str) -> None:
     assert made["key"] not in str(listed)
 
 
+def test_the_limits_of_a_key_are_shown(service: Service, name: str) -> None:
+    limits = {
+        "kinds": ["reminder", "message"],
+        "stages": ["day-3"],
+        "intents": ["refund_notice"],
+        "customers": ["cus_1", "eu_*"],
+        "addresses": False,
+        "riding": "none",
+    }
+    made = service.post("/v1/keys", {"name": name, "scopes": ["send"]} | limits).ok(201)
+    assert {field: made[field] for field in limits} == limits
+    (key,) = [k for k in service.get("/v1/keys", limit=1000).ok()["items"] if k["name"] == name]
+    assert {field: key[field] for field in limits} == limits
+
+
+@pytest.mark.parametrize(("scopes", "riding"), [(["send"], "own"), (["send", "facts"], "all")])
+def test_what_a_key_without_limits_shows(
+    scopes: list[str], riding: str, service: Service, name: str
+) -> None:
+    made = service.post("/v1/keys", {"name": name, "scopes": scopes}).ok(201)
+    shown = (made["kinds"], made["stages"], made["customers"], made["addresses"], made["riding"])
+    assert shown == (None, None, None, True, riding)
+
+
+def test_a_key_of_before_the_limits_has_none(service: Service, name: str) -> None:
+    """The columns of migration 9 are empty for it, as they are where an older version adds one."""
+    made = service.post("/v1/keys", {"name": name, "scopes": ["send"]}).ok(201)
+    with psycopg.connect(service.database) as db:
+        row = db.execute(
+            "SELECT kinds, stages, customers, reads_addresses, riding FROM keys WHERE key_id = %s",
+            [made["key_id"]],
+        ).fetchone()
+    assert row == (None, None, None, True, None)
+
+
 def test_keys_are_hashed_at_rest(service: Service, name: str) -> None:
     made = service.post("/v1/keys", {"name": name, "scopes": ["send"]}, key=name).ok(201)
     with psycopg.connect(service.database) as db:
@@ -60,6 +95,21 @@ def test_redeem_is_required_and_outreach_meant_where_nothing_is_said(
         {"intents": "refund_notice"},
         {"intents": [""]},
         {"key": "slk_chosen"},
+        {"kinds": []},
+        {"kinds": ["newsletter"]},
+        {"stages": []},
+        {"customers": []},
+        {"customers": ["*"]},
+        {"customers": [""]},
+        {"customers": "cus_1"},
+        {"addresses": "no"},
+        {"riding": "some"},
+        {"riding": "all"},
+        {"scopes": ["send", "audit"], "customers": ["cus_1"]},
+        {"scopes": ["send", "operate"], "kinds": ["reply"]},
+        {"scopes": ["send", "admin"], "stages": ["day-3"]},
+        {"scopes": ["send", "audit"], "addresses": False},
+        {"scopes": ["send", "facts"], "customers": ["cus_1"]},
     ],
     ids=str,
 )

@@ -46,8 +46,9 @@ def test_the_201_has_every_field_of_the_contract(service: Service, name: str) ->
         "to": email,
     }
     item = {"cycle": 1, "stage": "day-7", "supersedes": ["day-3"], "amount_remaining": 30_000}
+    told = {"currency": "USD", "observed_at": service.clock.isoformat().replace("+00:00", "Z")}
     assert permit["items"] == [
-        {"invoice_id": invoice_id} | item | {"currency": "USD"} for invoice_id in invoices[:2]
+        {"invoice_id": invoice_id} | item | told for invoice_id in invoices[:2]
     ]
     (withheld,) = permit["withheld"]
     assert (withheld["invoice_id"], withheld["code"]) == (invoices[2], "nothing_owed")

@@ -90,6 +90,37 @@ def test_the_scheme_is_read_in_any_case(service: Service) -> None:
     service.without_key().call("GET", "/v1/policy", headers=headers).ok()
 
 
+@pytest.mark.parametrize("route", ROUTES, ids=str)
+def test_several_authorization_headers_are_401(route: Route, shared_service: Service) -> None:
+    """A proxy may have judged the one, and the ledger the other."""
+    key, wrong = f"Bearer {shared_service.key}", "Bearer slk_wrong_wrong_wrong_wrong"
+    for two in ((key, key), (key, wrong), (wrong, key), (key, "")):
+        headers = [("authorization", value) for value in two]
+        answer = shared_service.http.request(
+            route.method, route.url, json=route.body, headers=headers
+        )
+        assert answer.status_code == 401, answer.text
+        problem = answer.json()
+        assert problem["code"] == "unauthorized"
+        assert problem["detail"] == "the request has several Authorization headers; send one"
+
+
+def test_a_webhook_with_several_authorization_headers_is_refused(shared_service: Service) -> None:
+    headers = [("authorization", "Basic dTpw"), ("authorization", "Basic dTpw")]
+    answer = shared_service.http.post("/v1/webhooks/postmark", json={}, headers=headers)
+    assert answer.status_code == 401, answer.text
+
+
+@pytest.mark.parametrize("path", ["/v1/permits/", "/v1/due/", "/healthz/", "/docs/", "/v1/keys/"])
+def test_nothing_redirects_to_the_host_that_a_request_names(
+    path: str, shared_service: Service
+) -> None:
+    headers = {"authorization": f"Bearer {shared_service.key}", "host": "attacker.example"}
+    answer = shared_service.http.get(path, headers=headers, follow_redirects=False)
+    assert "location" not in answer.headers
+    assert answer.status_code == 404
+
+
 def test_the_sender_is_the_key_never_a_field(service: Service, name: str) -> None:
     client = service.client("send", "audit", name=f"poller {name}")
     body = {"kind": "message", "thread_id": name, "intent": "hello", "customer_id": name}

@@ -1,4 +1,4 @@
-"""What README, facts and the guide for senders say to type, typed: it answers as they say."""
+"""What README, the facts page and two guides say to type, typed: it answers as they say."""
 
 import os
 import re
@@ -55,6 +55,18 @@ def test_every_call_of_the_guide_answers_as_it_says(service: Service, tmp_path: 
     assert heard == told, printed
     codes = re.findall(r'"code":"(\w+)","retryable"', printed)
     assert codes == ["already_sent", "permit_held", "permit_held"]
+
+
+def test_the_corrections_of_the_page_are_taken(service: Service, tmp_path: Path) -> None:
+    sent = service.send("notification", customer_id="C8", event_type="shipped", event_id="1")
+    service.fact("customer.merged", {"from": "C8", "into": "C9"})
+    script = "".join(_blocks("docs/guides/corrections.md"))
+    heard, printed = _run(service, f"PERMIT={sent}\n{script}", tmp_path)
+    assert heard == ["200"] * 3 == ["200"] * _calls(script), printed
+    assert '"state":"rejected"' in printed
+    assert re.findall(r'"result":"(\w+)"', printed) == ["applied"] * 2
+    assert service.get("/v1/customers/C8").ok()["customer_id"] == "C8"
+    assert service.get("/v1/customers/C9").ok()["credit"] == [{"currency": "EUR", "amount": 2500}]
 
 
 def test_the_facts_of_the_page_are_applied(service: Service, tmp_path: Path) -> None:

@@ -140,6 +140,43 @@ RARE: dict[str, tuple[Policy, list[Any], dict[str, Any]]] = {
         ],
         {"cus_1": (("breaker_open", None), {"inv_1": "day-3"})},
     ),
+    "where the policy says so, what ended with its subscription is dunned no more": (
+        Policy(remind_after_subscription_end=False),
+        [
+            overdue("inv_1"),
+            overdue("inv_2"),
+            overdue("inv_3"),
+            build.subscription_told("sub_1", invoices=("inv_1", "inv_2")),
+            build.subscription_told("sub_2", invoices=("inv_2",)),
+            build.subscription_told("sub_2", ended=False),
+        ],
+        {"cus_1": (None, {"inv_2": "day-3", "inv_3": "day-3"})},
+    ),
+    "a subscription that is going to end still bills": (
+        Policy(remind_after_subscription_end=False),
+        [
+            overdue("inv_1"),
+            build.subscription_told(
+                "sub_1", invoices=("inv_1",), when=str(START + timedelta(hours=1))
+            ),
+        ],
+        {"cus_1": (None, {"inv_1": "day-3"})},
+    ),
+    "by default what is owed is dunned after its subscription too": (
+        Policy(),
+        [overdue("inv_1"), build.subscription_told("sub_1", invoices=("inv_1",))],
+        {"cus_1": (None, {"inv_1": "day-3"})},
+    ),
+    "the end of a subscription comes along with a merge": (
+        Policy(remind_after_subscription_end=False),
+        [
+            overdue("inv_1", "cus_2"),
+            overdue("inv_2", "cus_1"),
+            build.subscription_told("sub_1", "cus_2", invoices=("inv_1",)),
+            build.merged("cus_2", "cus_1"),
+        ],
+        {"cus_1": (None, {"inv_2": "day-3"})},
+    ),
     "what a merged customer owes is owed by the other": (
         Policy(),
         [
@@ -150,6 +187,62 @@ RARE: dict[str, tuple[Policy, list[Any], dict[str, Any]]] = {
             overdue("inv_3", "cus_1"),
         ],
         {"cus_3": (None, {"inv_1": "day-3", "inv_2": "day-3", "inv_3": "day-3"})},
+    ),
+    "whoever is parted owes what is theirs, and a mail to the two as one counts for both": (
+        ONE_A_DAY,
+        [
+            overdue("inv_1", "cus_1"),
+            overdue("inv_2", "cus_2"),
+            overdue("inv_3", "cus_3"),
+            build.merged("cus_1", "cus_2"),
+            build.merged("cus_2", "cus_3"),
+            build.notification("a", customer="cus_1", by=build.AGENT),
+            ("sent", 0),
+            build.unmerged("cus_1", "cus_3"),
+        ],
+        {
+            "cus_1": (("cap_reached", FREE_AGAIN), {"inv_1": "day-3"}),
+            "cus_3": (("cap_reached", FREE_AGAIN), {"inv_2": "day-3", "inv_3": "day-3"}),
+        },
+    ),
+    "a mail of before the merge is of one alone after the parting": (
+        ONE_A_DAY,
+        [
+            overdue("inv_1", "cus_1"),
+            overdue("inv_2", "cus_2"),
+            build.notification("a", customer="cus_1", by=build.AGENT),
+            build.minutes(1),
+            build.merged("cus_1", "cus_2"),
+            ("sent", 0),
+            build.unmerged("cus_1", "cus_2"),
+        ],
+        {
+            "cus_1": (("cap_reached", FREE_AGAIN + timedelta(minutes=1)), {"inv_1": "day-3"}),
+            "cus_2": (None, {"inv_2": "day-3"}),
+        },
+    ),
+    "what a credit covers is not due, and what it does not cover is": (
+        Policy(),
+        [
+            overdue("inv_1", "cus_1"),
+            overdue("inv_2", "cus_2"),
+            overdue("inv_3", "cus_3"),
+            build.customer_credit(30_000, "cus_1"),
+            build.customer_credit(29_999, "cus_2"),
+            build.customer_credit(30_000, "cus_3", currency="EUR"),
+        ],
+        {"cus_2": (None, {"inv_2": "day-3"}), "cus_3": (None, {"inv_3": "day-3"})},
+    ),
+    "a credit that went with a merge comes back": (
+        Policy(),
+        [
+            overdue("inv_1", "cus_1"),
+            overdue("inv_2", "cus_2"),
+            build.customer_credit(30_000, "cus_1"),
+            build.merged("cus_1", "cus_2"),
+            build.unmerged("cus_1", "cus_2"),
+        ],
+        {"cus_2": (None, {"inv_2": "day-3"})},
     ),
 }
 

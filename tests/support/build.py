@@ -7,6 +7,7 @@ from typing import Any
 
 from ledger.application.caller import Caller
 from ledger.application.commands import (
+    Correction,
     Idempotency,
     JobToken,
     Lapse,
@@ -16,8 +17,10 @@ from ledger.application.commands import (
     RequestPermit,
 )
 from ledger.application.facts.address_hold import AddressHoldTold
+from ledger.application.facts.customer_credit import CustomerCredited
 from ledger.application.facts.customer_hold import CustomerHeld
 from ledger.application.facts.customer_observed import CustomerObserved
+from ledger.application.facts.customer_unmerged import CustomerUnmerged
 from ledger.application.facts.customers_merged import CustomersMerged
 from ledger.application.facts.delivery import Delivery
 from ledger.application.facts.fact import Fact, FactData
@@ -27,6 +30,7 @@ from ledger.application.facts.invoice_observed import InvoiceObserved
 from ledger.application.facts.invoice_payment import PaymentMoved
 from ledger.application.facts.mail_reports import MailReport
 from ledger.application.facts.send_observed import SendObserved
+from ledger.application.facts.subscription_ended import SubscriptionTold
 from ledger.application.facts.thread_message import ThreadMessage
 from ledger.application.facts.unset import UNSET as UNSET
 from ledger.application.facts.unset import Unset
@@ -134,6 +138,13 @@ def credit(amount: int, invoice_id: str = "inv_1", id: str = "cre_1") -> Credite
     return Credited(invoice_id, id, amount)
 
 
+def customer_credit(
+    amount: int, customer: str = "cus_1", id: str = "cre_1", currency: str = "USD"
+) -> CustomerCredited:
+    """A credit beside any invoice; a negative one takes a credit back."""
+    return CustomerCredited(customer, id, amount, currency)
+
+
 def hold(reason: str = "dispute", invoice_id: str = "inv_1", until: str | None = None) -> Any:
     """An invoice put on hold."""
     return InvoiceHeld(invoice_id, reason, True, at(until) if until else None)
@@ -184,6 +195,22 @@ def customer(customer_id: str = "cus_1", *emails: str) -> CustomerObserved:
 def merged(gone: str, into: str) -> CustomersMerged:
     """A merge of two customers."""
     return CustomersMerged(gone, into)
+
+
+def unmerged(customer_id: str, from_id: str) -> CustomerUnmerged:
+    """A merge of two customers that is undone."""
+    return CustomerUnmerged(customer_id, from_id)
+
+
+def subscription_told(
+    subscription: str = "sub_1",
+    customer: str = "cus_1",
+    ended: bool = True,
+    invoices: tuple[str, ...] = (),
+    when: str | None = None,
+) -> SubscriptionTold:
+    """A subscription ended, or lives on; `invoices` are those that it bills."""
+    return SubscriptionTold(subscription, customer, ended, invoices, at(when) if when else None)
 
 
 def message(
@@ -245,6 +272,7 @@ def ask(
     override: str | None = None,
     token: int | None = None,
     facts: tuple[FactData, ...] = (),
+    cc: tuple[str, ...] = (),
 ) -> RequestPermit:
     """A request for a permit; `key` is its Idempotency-Key, `override` names a human's action."""
     command = RequestPermit(
@@ -256,6 +284,7 @@ def ask(
         override=Override(override, "ann", "asked for it again") if override else None,
         job=JobToken("dunning", token) if token is not None else None,
         facts=tuple(Fact(data, "riding") for data in facts),
+        cc=tuple(map(address, cc)),
     )
     return replace(command, idempotency=_idempotency(command, key)) if key else command
 
@@ -333,6 +362,11 @@ def report(
 ) -> ReportOutcome:
     """A sender's report on its mail; `id` is the provider's id of the mail."""
     return ReportOutcome(permit, outcome, by, "resend", id)
+
+
+def corrected(permit: str = LAST, by: Caller = OPERATOR, reason: str = "never left") -> Any:
+    """A human's correction of a false `sent`."""
+    return ReportOutcome(permit, "rejected", by, correction=Correction("ann", reason))
 
 
 def lapse(permit: str = LAST) -> Lapse:

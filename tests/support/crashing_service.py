@@ -15,7 +15,7 @@ from ledger.store.embedded.postmaster import find_postmaster
 from ledger.store.embedded.server import EmbeddedPostgres
 
 _ROOT = Path(__file__).resolve().parents[2]
-_SECONDS = 90.0
+_SECONDS = 300.0
 
 
 class CrashingService:

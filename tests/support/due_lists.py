@@ -4,9 +4,11 @@ import asyncio
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from psycopg import AsyncConnection
 
+from ledger.domain.balance import Status
 from ledger.domain.control import CONTROL_ID, Control
 from ledger.domain.customer import Customer
 from ledger.domain.guards import Case, judge_customer, judge_subject
@@ -127,8 +129,12 @@ class Reader:
     async def next_turn(self, scenario: Scenario, listed: dict[str, Listed]) -> datetime | None:
         """The next time at which SQL would list another invoice or stop withholding a customer."""
         await one(self.connection, "control", "enter", **Generation(INVOICES, 1).key)
-        cursor = await self.connection.execute("SELECT due_at FROM invoices")
-        turns = [row[0] for row in await cursor.fetchall()]
+        cursor = await self.connection.execute("SELECT due_at, observed_at FROM invoices")
+        rows = await cursor.fetchall()
+        turns = [row[0] for row in rows]
+        if self.policy.snapshot_max_age:
+            age = timedelta(days=self.policy.snapshot_max_age)
+            turns += [row[1] + age for row in rows if row[1] is not None]
         turns += [found.withheld[1] for found in listed.values() if found.withheld]
         now = scenario.store.now
         return min((turn for turn in turns if turn is not None and turn > now), default=None)
@@ -221,9 +227,7 @@ def expected(scenario: Scenario, swept: bool = False) -> dict[str, Listed]:
     for invoice in aggregates.values():
         if not isinstance(invoice, Invoice) or invoice.snapshot is None:
             continue
-        customer = customers[invoice.customer_id]
-        while customer.merged_into is not None:
-            customer = customers[customer.merged_into]
+        customer = owner_of(customers, invoice)
         if swept:
             settle_lapsed(customer, now)
         address = customer.addresses[0] if customer.addresses else None
@@ -239,8 +243,24 @@ def expected(scenario: Scenario, swept: bool = False) -> dict[str, Listed]:
             customer,
             address=address,
             mailbox=mailbox,
+            dunning=True,
         )
-        subject = InvoiceStage(invoice, "reminder", None, now, policy)
+        silent = control.silent_feeds
+        over = None
+        if not policy.remind_after_subscription_end:
+            over = customer.subscriptions.ended(invoice.subscriptions, now)
+        covered = customer.credit.available(invoice.snapshot.currency)
+        open_ = open_of(aggregates, customers, customer, invoice.snapshot.currency)
+        subject = InvoiceStage(
+            invoice,
+            "reminder",
+            None,
+            now,
+            policy,
+            covered=covered > 0 and open_ <= covered,
+            silent_feeds=silent,
+            ended=over,
+        )
         if judge_subject(case, subject) is not None:
             continue
         denial = judge_customer(case)
@@ -260,6 +280,29 @@ def expected(scenario: Scenario, swept: bool = False) -> dict[str, Listed]:
             "currency": invoice.snapshot.currency,
         }
     return found
+
+
+def owner_of(customers: dict[str, Customer], invoice: Invoice) -> Customer:
+    """Who owes an invoice, after merges."""
+    customer = customers[invoice.customer_id]
+    while customer.merged_into is not None:
+        customer = customers[customer.merged_into]
+    return customer
+
+
+def open_of(
+    aggregates: dict[UUID, Any], customers: dict[str, Customer], customer: Customer, currency: str
+) -> int:
+    """What is open on the customer's invoices in a currency, in minor units."""
+    return sum(
+        invoice.standing.balance
+        for invoice in aggregates.values()
+        if isinstance(invoice, Invoice)
+        and invoice.snapshot is not None
+        and invoice.snapshot.currency == currency
+        and invoice.standing.status is Status.OPEN
+        and owner_of(customers, invoice) is customer
+    )
 
 
 def settle_lapsed(customer: Customer, now: datetime) -> None:

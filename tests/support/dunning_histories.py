@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from hypothesis import strategies as st
 
-from ledger.application.commands import Lapse, ReleaseAddress, ResetBreaker
+from ledger.application.commands import Lapse, NoteFeedSilence, ReleaseAddress, ResetBreaker
 from ledger.domain.balance import Status
 from ledger.domain.policy import Policy, Stage
 from tests.support import build
@@ -52,6 +52,9 @@ def policies(draw: st.DrawFn) -> Policy:
         outreach_per_day=draw(st.integers(1, 3)),
         rejections_before_hold=draw(st.integers(1, 3)),
         payment_in_flight_days=draw(st.sampled_from((7, 1))),
+        days_between_reminder_mails=draw(st.sampled_from((1, 1, 2, 3, 9))),
+        snapshot_max_age=draw(st.sampled_from((0, 0, 2, 12))),
+        remind_after_subscription_end=draw(st.booleans()),
     )
 
 
@@ -96,6 +99,13 @@ money = st.one_of(
         st.sampled_from(("pending", "succeeded", "failed", "reversed")),
     ),
     st.builds(build.credit, st.sampled_from((5_000, -5_000, 30_000)), invoices),
+    st.builds(
+        build.customer_credit,
+        st.sampled_from((7_500, 60_000, -60_000, 0)),
+        customers,
+        st.sampled_from(("cre_1", "cre_2")),
+        st.sampled_from(("USD", "USD", "JPY")),
+    ),
 )
 until = st.one_of(st.none(), moments().map(str))
 reasons = st.sampled_from(("dispute", "promise"))
@@ -113,6 +123,7 @@ holds = st.one_of(
 people = st.one_of(
     st.builds(build.customer, customers, st.sampled_from([e for e in EMAILS if e])),
     st.builds(build.merged, customers, customers),
+    st.builds(build.unmerged, customers, customers),
     st.builds(
         lambda when, customer, invoice, stage: build.observed_send(
             str(when), customer, invoice, stage
@@ -134,11 +145,22 @@ asks = st.one_of(
     st.builds(build.notification, st.sampled_from("abcdef"), customer=customers),
 )
 about_permits = st.sampled_from(
-    ("redeem", "sent", "rejected", "unknown", "bounced", "complained", "delivered")
+    ("redeem", "sent", "corrected", "rejected", "unknown", "bounced", "complained", "delivered")
 )
 by_people = st.one_of(
     st.builds(ResetBreaker, customers, st.just("ann"), st.just("looked"), st.just(build.OPERATOR)),
     st.builds(ReleaseAddress, customers, st.just("ann"), st.just("ok"), st.just(build.OPERATOR)),
+)
+subscriptions = st.builds(
+    build.subscription_told,
+    st.sampled_from(("sub_1", "sub_2", "sub_3")),
+    customers,
+    st.sampled_from((True, True, False)),
+    st.lists(invoices, max_size=2).map(tuple),
+    when=until,
+)
+silences = st.builds(
+    NoteFeedSilence, st.sampled_from(("billing", "shop")), st.just(START - timedelta(days=9))
 )
 clock_steps = st.one_of(
     st.sampled_from((5, 11, 59, 24 * 60)).map(build.minutes),
@@ -157,12 +179,17 @@ overdue = st.builds(
 )
 later_steps = st.lists(
     st.one_of(snapshots, asks, asks, asks, clock_steps, money, holds, people, by_people)
+    | silences
+    | subscriptions
+    | st.builds(build.fact, snapshots | money, source=st.just("billing"))
     | st.tuples(about_permits, st.integers(0, 3)),
     max_size=20,
 )
 histories = st.builds(
     lambda first, then: [*first, *then],
-    st.lists(overdue, min_size=2, max_size=5),
+    st.lists(
+        overdue | st.builds(build.fact, overdue, source=st.just("billing")), min_size=2, max_size=5
+    ),
     later_steps,
 )
 """Some invoices that are overdue, and what happens then."""
@@ -181,6 +208,8 @@ def play(scenario: Scenario, history: list[Step | AboutPermit]) -> None:
         by = build.OPERATOR
         if what == "redeem":
             scenario.when(build.redeem(permit_id, by=by))
+        elif what == "corrected":
+            scenario.when(build.corrected(permit_id))
         elif what in ("sent", "rejected", "unknown"):
             scenario.when(build.report(what, permit_id, by=by))
         else:

@@ -24,6 +24,7 @@ from ledger.application.facts.invoice_credit import Credited
 from ledger.application.facts.invoice_hold import InvoiceHeld
 from ledger.application.facts.invoice_observed import InvoiceObserved
 from ledger.application.facts.invoice_payment import PaymentMoved
+from ledger.application.facts.payment_failed_reported import PaymentFailed
 from ledger.application.facts.send_observed import SendObserved
 from ledger.application.facts.thread_message import ThreadMessage
 from ledger.application.kinds.apology import ApologyRequest
@@ -45,8 +46,12 @@ CUSTOMERS = st.sampled_from(["cus_1", "cus_2", "cus_3"])
 ZONES = {"inv_1": None, "inv_2": None, "inv_3": "Asia/Tokyo", "inv_4": "America/New_York"}
 INVOICES = st.sampled_from(sorted(ZONES))
 THREADS = st.sampled_from(["thr_1", "thr_2", "thr_3", "thr_4"])
+QUIET = st.sampled_from(["thr_5", "thr_6"])
+"""Threads in which nobody writes: what an answer means to follow-ups is not of the histories."""
 MESSAGES = st.sampled_from([f"<m{n}@example.com>" for n in range(6)])
 ADDRESSES = st.sampled_from([address("pat@x.example"), address("kim@x.example")])
+EVENTS = st.sampled_from(["e1", "e2", "e3", "e4"])
+ATTEMPTS = st.none() | st.sampled_from(["pi_1", "pi_2"])
 WRITERS = {
     f"<m{n}@example.com>": address("pat@x.example" if n % 2 else "kim@x.example") for n in range(6)
 }
@@ -115,11 +120,12 @@ def messages(permits: list[str]) -> st.SearchStrategy[ThreadMessage]:
 
 
 def facts(now: datetime, permits: list[str], number: int) -> st.SearchStrategy[Fact]:
-    """Any fact; a time that is named lies in the past and is never named twice."""
+    """Any fact; a time that is named is never named twice, and one in the future is no time."""
     past = st.sampled_from([1, 30, 300]).map(
         lambda hours: now - timedelta(hours=hours, microseconds=number)
     )
-    when = st.none() | past
+    ahead = st.just(now + timedelta(hours=5, microseconds=number))
+    when = st.one_of(st.none(), st.none(), past, past, past, ahead)
     until = st.none() | st.sampled_from([now + timedelta(hours=1), now + timedelta(days=5)])
     payments = st.builds(
         PaymentMoved,
@@ -146,6 +152,7 @@ def facts(now: datetime, permits: list[str], number: int) -> st.SearchStrategy[F
         messages(permits),
         st.builds(CustomerObserved, CUSTOMERS, emails),
         st.builds(CustomersMerged, CUSTOMERS, CUSTOMERS),
+        st.builds(PaymentFailed, INVOICES, EVENTS, ATTEMPTS),
     ]
     if permits:
         events = st.sampled_from(["delivered", "bounced", "complained"])
@@ -199,20 +206,17 @@ def subjects() -> st.SearchStrategy[PermitSubject]:
     whom = st.none() | CUSTOMERS
     to = st.none() | ADDRESSES
     somebody = st.one_of(st.tuples(CUSTOMERS, to), st.tuples(st.none(), ADDRESSES))
-    events = st.sampled_from(["e1", "e2", "e3", "e4"])
     thread = st.none() | THREADS
     return st.one_of(
         one,
         one,
         several,
-        st.builds(
-            PaymentFailedNotice, INVOICES, events, st.none() | st.sampled_from(["pi_1", "pi_2"])
-        ),
+        st.builds(PaymentFailedNotice, INVOICES, EVENTS, ATTEMPTS),
         st.builds(Reply, THREADS, MESSAGES),
         st.builds(Reply, THREADS, MESSAGES),
         st.builds(
             lambda event, who, thread: Notification("shipped", event, who[0], who[1], thread),
-            events,
+            EVENTS,
             somebody,
             thread,
         ),
@@ -221,7 +225,7 @@ def subjects() -> st.SearchStrategy[PermitSubject]:
             st.sampled_from(["i1", "i2"]),
             somebody,
         ),
-        st.builds(FollowUp, THREADS, st.integers(1, 2), whom, to),
+        st.builds(FollowUp, QUIET, st.integers(1, 3), whom, to),
         st.builds(IntentMessage, THREADS, st.sampled_from(["copy", "refund"]), whom, to),
         st.builds(ApologyRequest, st.sampled_from(["F1", "F2"]), CUSTOMERS),
     )

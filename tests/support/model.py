@@ -19,8 +19,10 @@ from ledger.application.facts.invoice_credit import Credited
 from ledger.application.facts.invoice_hold import InvoiceHeld
 from ledger.application.facts.invoice_observed import InvoiceObserved
 from ledger.application.facts.invoice_payment import PaymentMoved
+from ledger.application.facts.payment_failed_reported import PaymentFailed
 from ledger.application.facts.send_observed import SendObserved
 from ledger.application.facts.thread_message import ThreadMessage
+from tests.support.model_arrival import of_arrival
 from tests.support.model_holds import ModelHolds, ModelWord, word_of
 from tests.support.model_invoices import LADDER, ModelInvoice
 from tests.support.model_permits import LIVE, Holdings, Key, ModelPermit, ObservedSend
@@ -79,6 +81,7 @@ class Model:
     paused_at: dict[str, int] = field(default_factory=dict)
     recovering: bool = False
     incidents: set[str] = field(default_factory=set)
+    failures: set[tuple[str, str, str]] = field(default_factory=set)
     bound: dict[bytes, tuple[bytes, str, datetime]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -103,6 +106,7 @@ class Model:
         name = (fact.source, fact.fact_id or "")
         if fact.fact_id is not None and name in self.facts:
             return "duplicate"
+        fact = of_arrival(self.now, fact)
         result = _FACTS[type(fact.data)](self, fact, fact.data)
         if fact.fact_id is not None and result != "rejected":
             self.facts.add(name)
@@ -177,6 +181,8 @@ class Model:
         root = self.root(permit.customer)
         in_thread = permit.kind in ("reply", "follow_up", "message") and permit.thread is not None
         if in_thread and self.root(self.threads[permit.thread or ""]) != root:
+            return True
+        if self.holdings.followed(permit):
             return True
         for item in permit.items:
             invoice = self.invoices[item.invoice]
@@ -370,6 +376,12 @@ def deliver(
             model.mailbox(permit.address).told(ModelWord(event, True, model.now))
 
 
+def _failed(model: Model, fact: Fact, data: PaymentFailed) -> str:
+    if data.attempt_id is not None:
+        model.failures.add((data.invoice_id, data.event_id, data.attempt_id))
+    return "applied"
+
+
 _FACTS: dict[type, Callable[[Model, Fact, Any], str]] = {
     InvoiceObserved: _observed,
     PaymentMoved: _paid,
@@ -382,4 +394,5 @@ _FACTS: dict[type, Callable[[Model, Fact, Any], str]] = {
     ThreadMessage: _message,
     SendObserved: _sent,
     Delivery: _delivered,
+    PaymentFailed: _failed,
 }

@@ -139,6 +139,21 @@ class Holdings:
             return "live"
         return "unknown" if "unknown" in states else None
 
+    def later_follow_ups(self, key: Key) -> list[tuple[Key, str]]:
+        """The held follow-ups of the same thread with a higher number, lowest first, and how."""
+        keys = {k for p in self.permits.values() for k in p.keys if k[:2] == key[:2]}
+        later = sorted((k for k in keys if int(k[2]) > int(key[2])), key=lambda k: int(k[2]))
+        held = [(k, self.holder(k)) for k in later]
+        return [(k, holder) for k, holder in held if holder is not None]
+
+    def followed(self, permit: ModelPermit) -> bool:
+        """Was a later follow-up of the thread handed over, or may it have been? Repeats pass."""
+        if permit.kind != "follow_up" or permit.action is not None:
+            return False
+        later = {k for key in permit.keys for k, _ in self.later_follow_ups(key)}
+        out = [p for key in later for p in self.of(key)]
+        return any(p.state in ("redeemed", "sent", "unknown") for p in out)
+
     def refused(self, key: Key) -> int:
         """How often the provider refused the key's mail."""
         wanted = self.same(key)

@@ -123,6 +123,11 @@ def _payment_failed(
     keys: list[Key] = [("payment-event", name, subject.event_id)]
     if subject.attempt_id is not None:
         keys.append(("payment-attempt", name, subject.attempt_id))
+    for _ in model.failures:
+        for said, event, attempt in model.failures:
+            pair: list[Key] = [("payment-event", name, event), ("payment-attempt", name, attempt)]
+            if said == name and not set(pair).isdisjoint(keys):
+                keys += [key for key in pair if key not in keys]
 
     def obstacle() -> str | None:
         return _money(invoice) or ("on_hold" if invoice.held(model.now) else None)
@@ -165,7 +170,20 @@ def _intent(model: Model, command: RequestPermit, subject: IntentMessage) -> Req
 
 
 def _follow_up(model: Model, command: RequestPermit, subject: FollowUp) -> Request | Expected:
-    return _of_thread(model, subject, ("follow-up", subject.thread_id, str(subject.step)))
+    key = ("follow-up", subject.thread_id, str(subject.step))
+    request = _of_thread(model, subject, key)
+    if isinstance(request, Request) and command.override is None:
+        request.wishes = [Wish((key,), lambda: _overtaken(model, key))]
+    return request
+
+
+def _overtaken(model: Model, key: Key) -> str | None:
+    """A later follow-up that went out is final; one that may come to nothing is waited for."""
+    later = [holder for _, holder in model.holdings.later_follow_ups(key)]
+    if "sent" in later:
+        return "superseded"
+    codes = {"live": "permit_held", "unknown": "outcome_unknown"}
+    return codes[later[0]] if later else None
 
 
 def _whom(model: Model, subject: Any) -> tuple[str, str | None]:

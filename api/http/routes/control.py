@@ -14,6 +14,7 @@ from api.http.auth import Auditor, CurrentContext, Operator, Sender
 from api.http.context import Context
 from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import answered_once, idempotency_of
+from api.http.limited_keys import check_job
 from api.http.problem_responses import answer_response, documented
 from ledger.application.answers import to_json
 from ledger.application.commands import AcceptClock, CallPause, CallResume, GiveUpLease, TakeLease
@@ -134,6 +135,7 @@ async def take_lease(
     key_header: IdempotencyHeader = None,
 ) -> Response:
     """Take or renew a job's lease; other holders get `not_owner` until it expires."""
+    check_job(caller, job)
     path = f"/v1/jobs/{job}/lease"
     idempotency = idempotency_of(caller, "POST", path, key_header, body)
 
@@ -158,6 +160,8 @@ async def give_up_lease(
     Both may be in the query or in the body; many HTTP clients send no body with a DELETE.
     """
     named = body or GivenUpLease()
+    whose = (named.holder, holder, named.token, token)
+    check_job(caller, job, named=any(part is not None for part in whose))
     command = GiveUpLease(job, named.holder or holder, named.token or token, caller)
     answer = await context.engine.submit(command)
     if answer.status >= 400:

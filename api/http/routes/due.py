@@ -16,6 +16,7 @@ from api.http.cursors import decode_text, encode_text
 from api.http.fresh_reads import After, current_projection
 from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import idempotency_of
+from api.http.limited_keys import check_claim, check_dunning, sees_its_own_only
 from api.http.problem_responses import answer_response, documented
 from api.upkeep.sweeper import let_lapse
 from ledger.application.answers import to_json
@@ -39,10 +40,11 @@ async def get_due(
 ) -> Response:
     """Newly due invoices, grouped by customer; `withheld` says why a customer cannot be mailed."""
     _check_stage(context, stage)
+    check_dunning(caller, stage)
     headers = await current_projection(context, after, READ_MODELS)
-    page = await _due(context, stage, limit, decode_text(cursor), ready)
+    page = await _due(context, caller, stage, limit, decode_text(cursor), ready)
     body = {
-        "items": [_customer(customer) for customer in page.items],
+        "items": [_customer(customer, caller) for customer in page.items],
         "next": encode_text(page.next) if page.next is not None else None,
         "as_of": str(page.as_of),
     }
@@ -63,11 +65,12 @@ async def claim(
     """
     asked = body or ClaimRequest()
     _check_stage(context, asked.stage)
+    check_claim(caller, asked.stage)
     idempotency = idempotency_of(caller, "POST", "/v1/due/claim", key_header, asked)
     if idempotency is None:
         return await _claim(context, caller, asked, None)
     async with context.idempotency_lock.hold(idempotency.scope):
-        replayed = await replay_claim(context, idempotency)
+        replayed = await replay_claim(context, caller, idempotency)
         if replayed is not None:
             return answer_response(replayed)
         return await _claim(context, caller, asked, idempotency)
@@ -83,7 +86,12 @@ async def _claim(
 
 
 async def _due(
-    context: Context, stage: str | None, limit: int, cursor: str | None, ready: bool
+    context: Context,
+    caller: Caller,
+    stage: str | None,
+    limit: int,
+    cursor: str | None,
+    ready: bool,
 ) -> DuePage:
     now = await context.now()
     try:
@@ -96,12 +104,13 @@ async def _due(
                 limit=limit,
                 cursor=cursor,
                 ready=ready,
+                limits=caller.limits if sees_its_own_only(caller) else None,
             )
     except BadCursor as error:
         raise ProblemError("invalid_request", str(error)) from None
 
 
-def _customer(customer: DueCustomer) -> dict[str, Any]:
+def _customer(customer: DueCustomer, caller: Caller) -> dict[str, Any]:
     withheld = None
     if customer.withheld is not None:
         withheld = {
@@ -110,7 +119,7 @@ def _customer(customer: DueCustomer) -> dict[str, Any]:
         }
     return {
         "customer_id": customer.customer_id,
-        "email": customer.email,
+        "email": customer.email if caller.reads_addresses else None,
         "withheld": withheld,
         "invoices": list(customer.invoices),
     }

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from api.contract.explain import DecisionDetail
-from api.contract.fields import Id
+from api.contract.fields import OwnId
 from api.contract.problems import ProblemError
 from api.explanations.explanation import explain
 from api.http.auth import Auditor, CurrentContext
@@ -19,7 +19,9 @@ router = APIRouter(prefix="/v1", tags=["journal"], route_class=GuardedRoute)
 
 
 @router.get("/decisions/{decision_id}", response_model=DecisionDetail, responses=documented(404))
-async def get_one_decision(decision_id: Id, caller: Auditor, context: CurrentContext) -> Response:
+async def get_one_decision(
+    decision_id: OwnId, caller: Auditor, context: CurrentContext
+) -> Response:
     """A decision: its request, its answer, the facts at that time, and the verdict of each guard.
 
     The guards are evaluated again on the log up to the decision, with the policy of that time.

@@ -40,6 +40,9 @@ _NO_OBJECT = "a fact is a CloudEvent: a JSON object"
 _MONEY = ("invoice", "payment", "credit", "refund", "charge", "dispute", "balance")
 _LONGEST_TYPE = 64
 _MOST_UNKNOWN_TYPES = 5
+_MOST_MERGES = 100
+"""Of one post: each copies what two customers have, so it takes much longer than another fact."""
+_TOO_MANY_MERGES = f"one post may have {_MOST_MERGES} merges; tell the others in another one"
 
 
 @invoices.put(_PATH, response_model=InvoiceState, responses=documented(413))
@@ -135,6 +138,8 @@ async def take_facts(context: Context, caller: Caller, events: list[Any]) -> dic
         fact_from(context.translator, event) if isinstance(event, dict) else _NO_OBJECT
         for event in events
     ]
+    for place in _merges_of(events)[_MOST_MERGES:]:
+        parsed[place] = _TOO_MANY_MERGES
     commands = [ApplyFact(fact, caller) for fact in parsed if isinstance(fact, Fact)]
     answers = iter(await context.engine.submit_all(commands))
     results: list[dict[str, Any]] = []
@@ -155,9 +160,18 @@ async def take_facts(context: Context, caller: Caller, events: list[Any]) -> dic
     return {"results": results, "position": str(position)}
 
 
+def _merges_of(events: list[Any]) -> list[int]:
+    """The places of the merges in a list of CloudEvents."""
+    return [
+        place
+        for place, event in enumerate(events)
+        if isinstance(event, dict) and event.get("type") == "customer.merged"
+    ]
+
+
 async def _tell_of_unknown_types(context: Context, events: list[Any]) -> None:
     """Raise one alert for each unknown type that could concern money (design D10)."""
-    given = {event.get("type") for event in events if isinstance(event, dict)}
+    given = [event.get("type") for event in events if isinstance(event, dict)]
     texts = {type_ for type_ in given if isinstance(type_, str) and type_.isprintable()}
     unknown = {type_[:_LONGEST_TYPE] for type_ in texts - FACT_DATA.keys()}
     touching = sorted(t for t in unknown if any(word in t.lower() for word in _MONEY))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import Response
 
-from api.contract.fields import Id
+from api.contract.fields import OwnId
 from api.contract.incidents import (
     AffectedList,
     CloseRequest,
@@ -96,14 +96,14 @@ async def get_incidents(
 
 
 @router.get("/{incident_id}", response_model=IncidentState, responses=documented(404))
-async def get_incident(incident_id: Id, caller: Auditor, context: CurrentContext) -> Response:
+async def get_incident(incident_id: OwnId, caller: Auditor, context: CurrentContext) -> Response:
     """An incident, and the number of its apologies in each state."""
     return await _state(context, incident_id, 200)
 
 
 @router.get("/{incident_id}/affected", response_model=AffectedList, responses=documented(404))
 async def get_affected(
-    incident_id: Id,
+    incident_id: OwnId,
     caller: Auditor,
     context: CurrentContext,
     limit: Limit = 100,
@@ -147,7 +147,7 @@ async def get_affected(
     },
 )
 async def get_report(
-    incident_id: Id,
+    incident_id: OwnId,
     caller: Auditor,
     context: CurrentContext,
     accept: Annotated[str | None, Header(max_length=2000)] = None,
@@ -173,7 +173,7 @@ async def get_report(
 
 @router.post("/{incident_id}/close", response_model=IncidentState, responses=documented(404))
 async def close_incident(
-    incident_id: Id,
+    incident_id: OwnId,
     caller: Operator,
     context: CurrentContext,
     body: CloseRequest | None = None,

@@ -23,13 +23,14 @@ from api.http.cursors import decode_cursor, decode_number, encode_cursor, encode
 from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import answered_once, idempotency_of
 from api.http.problem_responses import documented
+from api.upkeep.feed_watch import watch_feeds
 from api.upkeep.sweeper import watch_unknown
 from ledger.application.answers import to_json
 from ledger.application.ports import Need
 from ledger.domain.identity import aggregate_id
 from ledger.store.alerts.outbox import acknowledge, list_alerts
 from ledger.store.looking_back.journal import DecisionFilter, list_decisions, list_events
-from ledger.store.looking_back.timeline import ties_of_invoice
+from ledger.store.looking_back.timeline import links_of_invoice
 from projections.rebuild import rebuild
 from projections.status import status
 
@@ -67,9 +68,9 @@ async def get_decisions(
         wanted = replace(wanted, customers=await context.reader.every_id_of([customer_id]))
     if invoice_id is not None:
         async with context.connections.use() as connection:
-            ties = await ties_of_invoice(connection, invoice_id)
-        debtors = await context.reader.every_id_of(ties.owners)
-        wanted = replace(wanted, debtors=debtors, permits=ties.permits)
+            links = await links_of_invoice(connection, invoice_id)
+        debtors = await context.reader.every_id_of(links.owners)
+        wanted = replace(wanted, debtors=debtors, permits=links.permits)
     id_, at = decode_cursor(cursor)
     before = (at, id_) if at is not None else None
     async with context.connections.use() as connection:
@@ -143,6 +144,7 @@ async def get_alerts(
 ) -> Response:
     """Alerts, newest first, and whether they were delivered and acknowledged."""
     await watch_unknown(context)
+    await watch_feeds(context)
     async with context.connections.use() as connection:
         page = await list_alerts(
             connection,

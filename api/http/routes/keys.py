@@ -6,9 +6,8 @@ import orjson
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import Response
 
-from api.contract.fields import Id
-from api.contract.journal import KeyList
-from api.contract.people import KeyRequest, NewKey
+from api.contract.fields import OwnId
+from api.contract.keys import KeyList, KeyRequest, NewKey
 from api.contract.problems import ProblemError
 from api.http.auth import Admin, CurrentContext, KeyReader
 from api.http.context import Context
@@ -16,6 +15,7 @@ from api.http.cursors import decode_key_id, encode_text
 from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import answered_once, idempotency_of
 from api.http.problem_responses import documented
+from api.running.key_rules import rules_of, shown_rules
 from ledger.application.answers import to_json
 from ledger.application.ports import Need
 from ledger.store.keys import create_key, list_keys, revoke_key
@@ -43,22 +43,11 @@ async def make_key(
 
 async def _make(context: Context, body: KeyRequest) -> Response:
     async with context.connections.use() as connection:
-        key_id, secret = await create_key(
-            connection,
-            body.name,
-            body.scopes,
-            redeem_required=body.redeem == "required",
-            intents=body.intents,
-            transactional=body.class_ == "transactional",
-        )
+        record, secret = await create_key(connection, body.name, body.scopes, rules_of(body))
     content = {
-        "key_id": key_id,
+        "key_id": record.key_id,
         "key": secret,
-        "name": body.name,
-        "scopes": body.scopes,
-        "redeem": body.redeem,
-        "intents": body.intents,
-        "class": body.class_,
+        **shown_rules(record),
         "position": str((await context.reader.load(Need())).position),
     }
     return Response(to_json(content), 201, media_type="application/json")
@@ -82,11 +71,7 @@ async def get_keys(
     items = [
         {
             "key_id": row.key_id,
-            "name": row.name,
-            "scopes": row.scopes,
-            "redeem": row.redeem,
-            "intents": row.intents,
-            "class": row.key_class,
+            **shown_rules(row),
             "created_at": row.created_at,
             "revoked_at": row.revoked_at,
         }
@@ -97,7 +82,7 @@ async def get_keys(
 
 
 @router.delete("/{key_id}", status_code=204, responses=documented(404))
-async def drop_key(key_id: Id, caller: Admin, context: CurrentContext) -> Response:
+async def drop_key(key_id: OwnId, caller: Admin, context: CurrentContext) -> Response:
     """Revoke a key: no decision is made for it after this call has returned."""
     async with context.connections.use() as connection:
         if not await revoke_key(connection, key_id):

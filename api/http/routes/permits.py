@@ -7,12 +7,12 @@ import orjson
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response
 
-from api.contract.fields import Id
+from api.contract.fields import OwnId
 from api.contract.lists import PermitList
+from api.contract.outcomes import OutcomeRequest
 from api.contract.permits import (
     BatchAnswer,
     BatchRequest,
-    OutcomeRequest,
     Permit,
     PermitRequest,
     RedeemRequest,
@@ -24,17 +24,20 @@ from api.http.cursors import decode_cursor, encode_cursor
 from api.http.guarded_route import GuardedRoute
 from api.http.hot_path import known_uuid
 from api.http.idempotency import answered_once, idempotency_key, idempotency_of, scope_of
+from api.http.limited_keys import sees_its_own_only
 from api.http.permit_request import ask, kept_redeem, request_of
 from api.http.problem_responses import answer_response, documented
 from api.running.decision_ids import DECISION_IDS
 from ledger.application.answers import Answer, to_json
 from ledger.application.caller import Caller
-from ledger.application.commands import Redeem, ReportOutcome, RequestPermit
+from ledger.application.commands import Correction, Redeem, ReportOutcome, RequestPermit
 from ledger.application.permit_life import permit_body
 from ledger.domain.permit import Permit as PermitState
 from ledger.domain.permit import State
 
 router = APIRouter(prefix="/v1/permits", tags=["permits"], route_class=GuardedRoute)
+UNSETTLED = (State.GRANTED, State.REDEEMED, State.UNKNOWN)
+_UNSETTLED_NAMES = ", ".join(UNSETTLED)
 IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
 
 
@@ -104,7 +107,7 @@ def _batch_item(answer: Answer) -> bytes:
 
 @router.post("/{permit_id}/redeem", response_model=Permit, responses=documented(404, 409))
 async def redeem(
-    permit_id: Id,
+    permit_id: OwnId,
     body: RedeemRequest,
     caller: Handler,
     context: CurrentContext,
@@ -118,7 +121,7 @@ async def redeem(
 
 @router.post("/{permit_id}/outcome", response_model=Permit, responses=documented(404, 409))
 async def report_outcome(
-    permit_id: Id,
+    permit_id: OwnId,
     body: OutcomeRequest,
     caller: Handler,
     context: CurrentContext,
@@ -126,8 +129,14 @@ async def report_outcome(
 ) -> Response:
     """Report the outcome of the mail; needs the granting key or the scope `operate`.
 
-    Reports may come in any order and be repeated.
+    Reports may come in any order and be repeated. A `correction` takes a false `sent` back; it
+    needs the scope `operate`.
     """
+    correction = None
+    if body.correction is not None:
+        if not caller.may("operate"):
+            raise ProblemError("forbidden", "a correction needs the scope operate")
+        correction = Correction(body.correction.by, body.correction.reason)
     command = ReportOutcome(
         known_uuid(permit_id),
         body.outcome,
@@ -136,6 +145,7 @@ async def report_outcome(
         body.provider_message_id,
         body.message_id,
         body.detail,
+        correction,
     )
     path = f"/v1/permits/{command.permit_id}/outcome"
     idempotency = idempotency_of(caller, "POST", path, key_header, body)
@@ -147,14 +157,17 @@ async def report_outcome(
 
 
 @router.get("/{permit_id}", response_model=Permit, responses=documented(404))
-async def get_permit(permit_id: Id, caller: PermitReader, context: CurrentContext) -> Response:
+async def get_permit(permit_id: OwnId, caller: PermitReader, context: CurrentContext) -> Response:
     """The current state of a permit."""
     found = await context.reader.permit(known_uuid(permit_id))
     if found is None:
         raise ProblemError("unknown_permit", "there is no such permit")
     permit, granted, address = found
+    if sees_its_own_only(caller) and permit.key_id != caller.key_id:
+        raise ProblemError("unknown_permit", "there is no such permit")
     now = await context.now()
-    body = granted | _current(permit, now) | {"to": address}
+    shown = address if caller.reads_addresses else None
+    body = granted | _current(permit, now) | {"to": shown}
     return Response(to_json(body), media_type="application/json")
 
 
@@ -166,9 +179,16 @@ async def list_permits(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: str | None = None,
 ) -> Response:
-    """Permits in a state, or all; unsettled states are ordered oldest first, others by id."""
+    """Permits in a state, or all; unsettled states are ordered oldest first, others by id.
+
+    A key with limits sees its own, in a state that is not settled.
+    """
+    own = sees_its_own_only(caller)
+    if own and state not in UNSETTLED:
+        raise ProblemError("key_limit", f"a key with limits lists one state of {_UNSETTLED_NAMES}")
     after, send_by = decode_cursor(cursor)
-    rows = await context.reader.permits(state, limit + 1, (after, send_by))
+    key_id = caller.key_id if own else None
+    rows = await context.reader.permits(state, limit + 1, (after, send_by), key_id)
     now = await context.now()
     page = rows[:limit]
     following = None

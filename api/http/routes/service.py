@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
 from api.contract.problems import OTHER_REASONS, ProblemError, problem_document
 from api.contract.switches import Health, PolicyState
-from api.http.auth import AnyReader, CurrentContext, caller_of
+from api.http.auth import AnyReader, CurrentContext, caller_of, the_authorization
 from api.http.context import Context, context_of
 from api.http.guarded_route import GuardedRoute
 from api.http.metrics import render_metrics
@@ -92,7 +92,6 @@ async def _local_or_audit(request: Request, context: Context) -> None:
             return
     except ValueError:
         pass
-    header = request.headers.get("authorization")
-    caller = await caller_of(context, header.encode("latin-1") if header else None)
+    caller = await caller_of(context, the_authorization(request.scope["headers"]))
     if not caller.may("audit"):
         raise ProblemError("forbidden", "metrics need the scope audit from other machines")

@@ -19,10 +19,10 @@ from ledger.store.looking_back.timeline import (
     BEGINNING,
     Entry,
     Place,
-    Story,
-    read_story,
-    story_of_customer,
-    ties_of_invoice,
+    TimelineScope,
+    links_of_invoice,
+    read_timeline,
+    scope_of_customer,
 )
 
 router = APIRouter(prefix="/v1", tags=["people"], route_class=GuardedRoute)
@@ -48,8 +48,8 @@ async def customer_timeline(
     if ids is None:
         raise ProblemError("unknown_customer", f"customer {customer_id} is not known")
     async with context.connections.use() as connection:
-        story = await story_of_customer(connection, ids)
-        return _page(await read_story(connection, story, place, limit + 1), limit)
+        scope = await scope_of_customer(connection, ids)
+        return _page(await read_timeline(connection, scope, place, limit + 1), limit)
 
 
 @router.get(
@@ -67,11 +67,11 @@ async def invoice_timeline(
     place = _place(cursor)
     await log_has_reached(context, after)
     async with context.connections.use() as connection:
-        ties = await ties_of_invoice(connection, invoice_id)
-    debtors = await context.reader.every_id_of(ties.owners)
-    story = Story((("invoice", invoice_id),), debtors, invoice_id, ties.permits)
+        links = await links_of_invoice(connection, invoice_id)
+    debtors = await context.reader.every_id_of(links.owners)
+    scope = TimelineScope((("invoice", invoice_id),), debtors, invoice_id, links.permits)
     async with context.connections.use() as connection:
-        entries = await read_story(connection, story, place, limit + 1)
+        entries = await read_timeline(connection, scope, place, limit + 1)
     if not entries and place == BEGINNING:
         raise ProblemError("unknown_invoice", f"invoice {invoice_id} is not known to the ledger")
     return _page(entries, limit)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from api.webhooks.bodies.moments import day_in, rfc3339
-from api.webhooks.bodies.record import checked_text, usable_address
+from api.webhooks.bodies.record import checked_id, checked_text, usable_address
 from api.webhooks.provider import Fact, Rejected, Settings, Translation
 
 
@@ -46,12 +46,18 @@ class Event:
         self, kind: str, time: datetime | None, data: Mapping[str, object], part: str = ""
     ) -> Fact:
         """A fact of this event. `part` makes the ids of several facts of one event distinct."""
-        id = checked_text(f"{self.id}:{part}" if part else self.id, "the event's id")
+        id = checked_id(self.id, "the event's id")
+        if part:
+            id = checked_id(f"{id}:{part}", "the event's id")
         return Fact(id, self.source, kind, time, dict(data))
 
     def own(self, id: str) -> str:
-        """An invoice's or customer's id with the configured prefix. Raises Unusable if too long."""
-        return checked_text(self.settings.prefix + id, "an id with its prefix")
+        """An invoice's or customer's id with the configured prefix.
+
+        Raises Unusable if it is too long, or has an end that the prefix would hide.
+        """
+        bare = checked_id(id, "an id of an invoice or customer")
+        return checked_text(self.settings.prefix + bare, "an id with its prefix")
 
     def observed(self, snapshot: Snapshot) -> Translation:
         """The snapshot as `invoice.observed`.

@@ -8,7 +8,7 @@ from typing import cast
 
 from api.webhooks.bodies.moments import from_rfc3339, from_unix
 from api.webhooks.bodies.unusable import Unusable
-from ledger.domain.identity import BadAddress, normal_form
+from ledger.domain.identity import BadAddress, has_unseen_end, normal_form
 from ledger.domain.money import CURRENCIES, LARGEST_AMOUNT
 
 LONGEST_ID = 255
@@ -155,6 +155,13 @@ def checked_text(value: str, where: str) -> str:
     if not value.isprintable() and _CONTROL.search(value):
         raise Unusable("bad_text", f"{where} holds a control character")
     return value
+
+
+def checked_id(value: str, where: str) -> str:
+    """The text, if it is fit to be an id and both its ends are seen. Raises Unusable."""
+    if value and has_unseen_end(value):
+        raise Unusable("bad_text", f"{where} begins or ends with a character that nobody sees")
+    return checked_text(value, where)
 
 
 def checked_amount(value: object, where: str) -> int:

@@ -8,6 +8,7 @@ from ledger.application.facts.unset import Unset
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.identity import Address, customer_known_by, known_by_address
+from ledger.domain.merged_selves import fit_together
 
 _BEFORE_ALL_NEWS = datetime(1970, 1, 1, tzinfo=UTC)
 """When the addresses of a customer were told whom nobody has told any of."""
@@ -91,10 +92,11 @@ def owner_of_named(world: World, customer_id: str, address: Address) -> str | No
 def unite(world: World, outcome: Outcome, customer_id: str, other: Customer) -> Customer | None:
     """The two as the one that they are from now on, if either was known by an address alone.
 
-    That one goes into the other, whichever of them was heard of first (design D9).
+    That one goes into the other, whichever of them was heard of first (design D9). Not where they
+    would be known under too many ids: the address is then another's.
     """
     customer = world.customer(customer_id)
-    if customer is other:
+    if customer is other or not fit_together(other, customer):
         return None
     if _known_by_address_alone(other):
         ensure_customer(world, outcome, customer_id)

@@ -4,12 +4,14 @@ from dataclasses import dataclass
 
 from ledger.application.effects import Outcome
 from ledger.application.facts.addresses import ensure_customer
+from ledger.application.facts.customer_unmerged import unmerged_at
 from ledger.application.facts.fact import Fact, FactData
 from ledger.application.facts.fact_type import FactType
 from ledger.application.facts.merging import merge, new_customer
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.customer import Customer
+from ledger.domain.merged_selves import MOST_IDS, fit_together
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,15 @@ class CustomersMergedType(FactType[CustomersMerged]):
         if data.from_id == data.into_id or (gone is not None and gone is into):
             outcome.result = "ignored"
             outcome.body = {"detail": "they are one customer already"}
+            return outcome
+        told = unmerged_at(world, data.from_id, data.into_id)
+        if told is not None and fact.time is not None and fact.time <= told:
+            outcome.result = "stale"
+            outcome.body = {"detail": "they were told to be two customers since"}
+            return outcome
+        if gone is not None and not fit_together(gone, into):
+            outcome.result = "rejected"
+            outcome.body = {"detail": f"one customer has at most {MOST_IDS} ids"}
             return outcome
         if gone is None:
             outcome.register(

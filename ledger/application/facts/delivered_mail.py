@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from ledger.application.effects import Alert, NameClaim, Outcome
 from ledger.application.facts.suppression import hold_address
 from ledger.application.permit_settlement import settle
+from ledger.application.sent_proofs import note_proof
 from ledger.application.world import World
 from ledger.domain.hold import Hold
 from ledger.domain.invoice import Invoice
@@ -72,6 +73,7 @@ def apply_deliveries(
         reason = f"the provider says {' and '.join(events)}"
         permit = settle(world, outcome, permit, State.SENT, reason, provider_message_id)
     outcome.customer_id = permit.customer_id
+    note_proof(outcome, permit, events[0])
     if any(word.event == "bounced" and word.is_of(permit) for word in told):
         mark_bounced(world, outcome, permit)
     for word in told:

@@ -2,12 +2,18 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import ClassVar
+
+RIDING = "riding"
+"""The source of facts that ride along with a request for a permit."""
 
 
 class FactData:
     """What a fact tells; each type of fact has a data class of its own."""
 
     __slots__ = ()
+    TIMES: ClassVar[tuple[str, ...]] = ()
+    """Its fields that say when the news is of; None in one of them means: of its arrival."""
 
 
 @dataclass(frozen=True, slots=True)

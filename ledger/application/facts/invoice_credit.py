@@ -1,6 +1,7 @@
 """`invoice.credit`: a credit was given, or taken back."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ledger.application.effects import Outcome
 from ledger.application.facts.fact import Fact, FactData
@@ -24,6 +25,7 @@ class CreditedType(FactType[Credited]):
     """Credits on invoices."""
 
     data = Credited
+    tells_of_money: ClassVar[bool] = True
 
     def load(self, walk: Walk, data: Credited) -> None:
         """The invoice and its customer."""

@@ -1,11 +1,13 @@
 """`invoice.observed`: what the billing system says of an invoice now."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from typing import ClassVar
 
 from ledger.application.effects import Outcome
 from ledger.application.facts.addresses import ensure_customer, note_invoice_address, unite
-from ledger.application.facts.fact import Fact, FactData
+from ledger.application.facts.fact import RIDING, Fact, FactData
 from ledger.application.facts.fact_type import FactType
 from ledger.application.facts.invoices import register_invoice, take_snapshot
 from ledger.application.facts.unset import UNSET, Unset
@@ -24,6 +26,8 @@ class InvoiceObserved(FactData):
     `whole_second` says that its source counts whole seconds, `nothing_in_flight` that no payment
     is on its way (ADR 0005).
     """
+
+    TIMES: ClassVar[tuple[str, ...]] = ("observed_at",)
 
     invoice_id: str
     customer_id: str | None
@@ -45,6 +49,7 @@ class InvoiceObservedType(FactType[InvoiceObserved]):
     """Snapshots of invoices, in any order."""
 
     data = InvoiceObserved
+    tells_of_money: ClassVar[bool] = True
 
     def load(self, walk: Walk, data: InvoiceObserved) -> None:
         """The invoice, whoever owes it, and whose its address is."""
@@ -53,6 +58,18 @@ class InvoiceObservedType(FactType[InvoiceObserved]):
         walk.owner(data.customer_id, email)
         if email is not None:
             walk.claims((email,))
+
+    def as_own(self, world: World, data: InvoiceObserved) -> InvoiceObserved:
+        """Not of a later version than others, and taking back no payment on its way."""
+        return replace(data, version=None, nothing_in_flight=False)
+
+    def not_own(self, world: World, data: InvoiceObserved, about: Collection[str]) -> str | None:
+        """An invoice that is asked for, as it is by now: a later time would outdate true news."""
+        if data.invoice_id not in about:
+            return f"of invoice {data.invoice_id}, which the request does not name"
+        if data.observed_at is not None and data.observed_at > world.now:
+            return f"of invoice {data.invoice_id} as of a time to come"
+        return None
 
     def apply(self, world: World, fact: Fact, data: InvoiceObserved) -> Outcome:
         """Take a snapshot in; an older one than the one on record changes nothing (design D10)."""
@@ -65,7 +82,7 @@ class InvoiceObservedType(FactType[InvoiceObserved]):
                 body={"detail": "the invoice names neither a customer_id nor an email"},
                 invoice_id=data.invoice_id,
             )
-        snapshot = _merged(world, invoice, before, data, customer_id, fact.time)
+        snapshot = _merged(world, invoice, before, data, customer_id, fact)
         outcome = Outcome(result="applied", invoice_id=data.invoice_id, customer_id=customer_id)
         dated_by_arrival = data.observed_at is None and fact.time is None and data.version is None
         last, beside, taken = _last(invoice, snapshot, dated_by_arrival)
@@ -155,10 +172,10 @@ def _merged(
     before: Snapshot | None,
     data: InvoiceObserved,
     customer_id: str,
-    event_time: datetime | None,
+    fact: Fact,
 ) -> Snapshot:
     """The snapshot with what was left out taken from the one before."""
-    observed_at = data.observed_at or event_time
+    observed_at = data.observed_at or fact.time
     issued_on, due_on, zone = data.issued_on, data.due_on, data.time_zone
     snapshot = Snapshot(
         customer_id=customer_id,
@@ -172,7 +189,8 @@ def _merged(
         time_zone=(before.time_zone if before else None) if isinstance(zone, Unset) else zone,
         version=data.version,
         address=_address(data, before),
-        whole_second=data.whole_second,
+        source="" if fact.source == RIDING else fact.source,
+        whole_second=data.whole_second and observed_at is not None,
     )
     if observed_at is None:
         snapshot = _dated_by_arrival(snapshot, invoice)

@@ -1,6 +1,7 @@
 """`invoice.payment`: a payment is pending, succeeded, failed or reversed."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ledger.application.effects import Outcome
 from ledger.application.facts.fact import Fact, FactData
@@ -25,6 +26,7 @@ class PaymentMovedType(FactType[PaymentMoved]):
     """Payments of invoices."""
 
     data = PaymentMoved
+    tells_of_money: ClassVar[bool] = True
 
     def load(self, walk: Walk, data: PaymentMoved) -> None:
         """The invoice and its customer."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from ledger.application.effects import Outcome
 from ledger.application.world import World
+from ledger.domain.credits import CreditBook
 from ledger.domain.customer import Customer
 from ledger.domain.hold import HoldBook
 from ledger.domain.identity import aggregate_id
@@ -38,6 +39,9 @@ def merge(
         "held_until": until,
         "indefinite": indefinite,
         "absorbed": tuple(sorted(gone.absorbed)),
+        "formerly": dict(gone.formerly),
+        "credits": gone.credit.of(tuple(gone.credit.sums)),
+        "reminders": tuple(gone.reminders.values()),
         "subscriptions": tuple(gone.subscriptions.known.values()),
     }
     if not again:
@@ -71,6 +75,9 @@ def _copy_of(customer: Customer) -> Customer:
     after.holds = customer.holds.copy()
     after.held_addresses = dict(customer.held_addresses)
     after.apologies = dict(customer.apologies)
+    after.reminders = dict(customer.reminders)
     after.absorbed = set(customer.absorbed)
+    after.formerly = dict(customer.formerly)
+    after.credit = CreditBook(customer.credit.of(tuple(customer.credit.sums)))
     after.subscriptions = SubscriptionBook(dict(customer.subscriptions.known))
     return after

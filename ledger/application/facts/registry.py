@@ -3,8 +3,10 @@
 from typing import Any
 
 from ledger.application.facts.address_hold import AddressHoldToldType
+from ledger.application.facts.customer_credit import CustomerCreditedType
 from ledger.application.facts.customer_hold import CustomerHeldType
 from ledger.application.facts.customer_observed import CustomerObservedType
+from ledger.application.facts.customer_unmerged import CustomerUnmergedType
 from ledger.application.facts.customers_merged import CustomersMergedType
 from ledger.application.facts.delivery import DeliveryType
 from ledger.application.facts.fact import FactData
@@ -29,7 +31,9 @@ _TYPES: tuple[FactType[Any], ...] = (
     InvoiceHeldType(),
     CustomerObservedType(),
     CustomerHeldType(),
+    CustomerCreditedType(),
     CustomersMergedType(),
+    CustomerUnmergedType(),
     SubscriptionToldType(),
     AddressHoldToldType(),
     ThreadHeldType(),

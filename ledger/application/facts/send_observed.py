@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
+from typing import ClassVar
 from uuid import uuid5
 
 from ledger.application.breakers import open_breaker
@@ -34,6 +35,7 @@ from ledger.application.facts.threads import owned_thread, start_thread
 from ledger.application.kinds.kind import PermitSubject
 from ledger.application.lost_sends import LostMail, digests_of, put_on_record
 from ledger.application.permit_settlement import displace, revoke_rival
+from ledger.application.sent_proofs import note_also_sent
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain import windows
@@ -53,14 +55,16 @@ _MINE = aggregate_id("observed", "send")
 
 @dataclass(frozen=True, slots=True)
 class SendObserved(FactData):
-    """A mail that went out without a permit that is known.
+    """A mail that went out without a permit that is known; `at` None means now (UTC).
 
     `in_reply_to` is the message that it answers, `subject` what a permit for it would be asked for,
     `carried` what may tell of a permit that is lost.
     """
 
+    TIMES: ClassVar[tuple[str, ...]] = ("at",)
+
     customer_id: str
-    at: datetime
+    at: datetime | None
     invoice_id: str | None = None
     stage: str | None = None
     thread_id: str | None = None
@@ -136,7 +140,7 @@ class SendObservedType(FactType[SendObserved]):
         customer_id = customer.customer_id if customer else data.customer_id
         name = f"{fact_name(fact)}:{data}" if fact.fact_id else f"{data}:{world.now}"
         mail_id = lost_mail_id(proof.permit_id) if proof else str(uuid5(_MINE, name))
-        sent = lost_mail(world, mail_id, proof, f"observed:{fact.source}", data.at)
+        sent = lost_mail(world, mail_id, proof, f"observed:{fact.source}", data.at or world.now)
         lane, keys = _lane_of(data, proof), _digests_told(world, data, sent)
         imprint = proof.imprint if proof is not None else None
         if imprint is None and data.subject is not None:
@@ -218,6 +222,7 @@ def _use_up_stage(
         cycle = cycle_at(invoice, mail.granted_at, world.policy)
         held = invoice.stages.get((cycle, stage))
         if held is not None and held.state in ("sent", "bounced"):
+            note_also_sent(world, outcome, (held.permit_id,), mail.permit_id)
             return
         if held is not None:
             displace(world, outcome, held, mail)
@@ -246,6 +251,7 @@ def _use_up_intent(
     if thread is not None:
         held = thread.book.sends.get(slot)
         if held is not None and held.state is State.SENT:
+            note_also_sent(world, outcome, (held.permit_id,), mail.permit_id)
             return
         if held is not None:
             revoke_rival(world, outcome, held.permit_id, mail)

@@ -1,8 +1,9 @@
 """`thread.message`: a message of a thread, from either side."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import ClassVar
 
 from ledger.application.effects import Contact, NameClaim, Outcome
 from ledger.application.facts.addresses import (
@@ -44,7 +45,10 @@ class ThreadMessage(FactData):
 
     A reply goes to `reply_to`, else to `sender`. `aliases` are other names of the same message: a
     mail system's own id beside the Message-ID. `report` is what a mail system's report tells.
+    `names_address` is false where the customer's addresses stay what they are.
     """
+
+    TIMES: ClassVar[tuple[str, ...]] = ("at",)
 
     thread_id: str
     message_id: str
@@ -59,6 +63,7 @@ class ThreadMessage(FactData):
     aliases: tuple[str, ...] = ()
     reply_to: Address | None = None
     report: MailReport | None = None
+    names_address: bool = True
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -118,6 +123,19 @@ class ThreadMessageType(FactType[ThreadMessage]):
         if data.automatic is None:
             return ()
         return (permit_reported_on(world, data.report, data.references),)
+
+    def as_own(self, world: World, data: ThreadMessage) -> ThreadMessage:
+        """Giving no known address or customer another one, and reporting on no other mail."""
+        news = data.customer_id is None or world.customer(data.customer_id) is None
+        if data.correspondent is not None:
+            news = news and world.name("address", data.correspondent.fingerprint) is None
+        return replace(data, report=None, names_address=news)
+
+    def not_own(self, world: World, data: ThreadMessage, about: Collection[str]) -> str | None:
+        """The message replied to, which came in."""
+        if data.thread_id not in about or not set(data.names) & set(about):
+            return "of another message than the one replied to"
+        return None if data.inbound else "of a mail that went out"
 
     def apply(self, world: World, fact: Fact, data: ThreadMessage) -> Outcome:
         """Take a message of a thread in; a message id belongs to the first thread that named it.
@@ -269,7 +287,7 @@ def _note_correspondent(world: World, outcome: Outcome, data: ThreadMessage) -> 
     A machine's sender is nobody's address, and that of our own mail coming back is ours.
     """
     address = data.correspondent
-    if data.customer_id is None or address is None:
+    if data.customer_id is None or address is None or not data.names_address:
         return
     if data.automatic is not None or (data.ours is not None and data.inbound):
         return

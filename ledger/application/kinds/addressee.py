@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ledger.application.caller import Caller
 from ledger.application.effects import Contact, Outcome
 from ledger.application.facts.addresses import (
     claim_address,
@@ -46,14 +47,14 @@ def ids_of_addressee(world: World, customer_id: str | None, to: Address | None) 
 def ids_ever_had(world: World, customer_ids: list[str]) -> tuple[str, ...]:
     """Every id under which these customers may have been mailed, the present one of each first.
 
-    Those that were merged into them, and those of their addresses before anybody told whose they
-    are.
+    Those that were merged into them or were one with them once, and those of their addresses
+    before anybody told whose they are.
     """
     found: list[str] = []
     for customer_id in customer_ids:
         customer = world.customer(customer_id)
         if customer is not None:
-            found += [customer.customer_id, *sorted(customer.absorbed)]
+            found += [customer.customer_id, *sorted(customer.absorbed), *customer.formerly]
             found += [ADDRESS_CUSTOMER_PREFIX + address for address in customer.addresses]
         found.append(customer_id)
     return tuple(dict.fromkeys(found))
@@ -71,6 +72,9 @@ def ask_of_addressee(
     Who is named beside an address has it from the grant on; if somebody was known by it, the two
     are judged as the one that they would be.
     """
+    refused = _address_obstacle(world, request.caller, customer_id, to)
+    if refused is not None:
+        return refused
     setup = Outcome()
     if customer_id is None:
         if to is None:
@@ -89,6 +93,25 @@ def ask_of_addressee(
     if isinstance(ask, Ask):
         ask.setup = setup
     return ask
+
+
+def _address_obstacle(
+    world: World, caller: Caller, customer_id: str | None, to: Address | None
+) -> Denial | None:
+    """A key for some customers only may not mail another's address under the name of one of them.
+
+    Nor one that is not on record, unless nobody has it and the customer is new: it would become
+    the address of record.
+    """
+    limits = caller.limits
+    if limits is None or limits.customers is None or customer_id is None or to is None:
+        return None
+    customer = world.customer(customer_id)
+    if customer is not None and to.fingerprint in customer.addresses:
+        return None
+    if customer is None and world.name("address", to.fingerprint) is None:
+        return None
+    return Denial("key_limit", "this key may name only an address that the customer has")
 
 
 def logged_address(logged: Mapping[str, Any]) -> Address | None:

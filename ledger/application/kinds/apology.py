@@ -64,13 +64,19 @@ class ApologyRequest(PermitSubject):
         ask = begin_ask(world, request, self, customer, customer.customer_id)
         if isinstance(ask, Denial):
             return ask
+        apologies = incident.apologies
+        former = (
+            name
+            for name, until in customer.formerly.items()
+            if name in apologies and apologies[name].at <= until
+        )
         apology = ApologyOf(
             incident,
             customer.customer_id,
             customer.last_apology(world.now, world.policy.apology_days),
             bool(world.control.pauses),
             rejection_limit(world, request),
-            tuple(sorted(customer.absorbed)),
+            (*sorted(customer.absorbed), *former),
         )
         ask.subjects = [Judged(customer.customer_id, apology)]
         ask.keys = (apology_key(self.incident_id, customer.customer_id),)

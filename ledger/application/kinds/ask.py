@@ -1,6 +1,9 @@
 """Begins what a request comes down to: the case that the guards judge, whatever the kind."""
 
+from dataclasses import replace
+
 from ledger.application.kinds.kind import Ask, PermitSubject, Request
+from ledger.application.mail_copies import copy_cases
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.guards import Case
@@ -45,7 +48,11 @@ def begin_ask(
         override=request.override is not None,
         claim=subject.claim,
         synthetic=synthetic,
+        dunning=subject.dunning,
+        not_after=subject.ends_at(world.policy),
     )
+    if request.cc:
+        case = replace(case, copies=copy_cases(world, case, request.cc))
     return Ask([], case, customer_id, address_named=named)
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from ledger.application.effects import Outcome
+from ledger.application.key_limits import GoesWith
 from ledger.application.kinds.addressee import logged_address
 from ledger.application.kinds.ask import rejection_limit
 from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request
@@ -16,10 +17,12 @@ from ledger.application.kinds.thread_sends import (
     load_thread,
     record_slots,
 )
+from ledger.application.kinds.timeliness import ANY_TIME, Timeliness, timeliness_of
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.identity import Address
 from ledger.domain.permit import Lane
+from ledger.domain.policy import Policy
 from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
 from ledger.domain.sends import SendBook
@@ -33,23 +36,30 @@ class FollowUp(PermitSubject):
 
     kind: ClassVar[str] = "follow_up"
     code: ClassVar[str] = "f"
+    goes_with: ClassVar[GoesWith | None] = GoesWith.INTENTS
     sets_up: ClassVar[bool] = True
 
     thread_id: str
     step: int
     customer_id: str | None = None
     to: Address | None = None
+    timeliness: Timeliness = ANY_TIME
 
     @classmethod
     def from_body(cls, body: Any, address: Callable[[str], Address]) -> Self:
         """The thread, and whom it is with if it is new."""
         to = address(body.to) if body.to else None
-        return cls(body.thread_id, body.step, body.customer_id, to)
+        timely = timeliness_of(body)
+        return cls(body.thread_id, body.step, body.customer_id, to, timeliness=timely)
 
     def as_logged(self, logged: Mapping[str, Any]) -> Self:
         """With the address that it named."""
         to = logged_address(logged)
         return self if to is None else replace(self, to=to, customer_id=logged.get("customer_id"))
+
+    def ends_at(self, policy: Policy) -> datetime | None:
+        """What it tells of is old news some time after it happened."""
+        return self.timeliness.ends_at(policy)
 
     def load(self, walk: Walk) -> None:
         """The thread and its customer."""

@@ -1,17 +1,19 @@
 """What a kind of mail is to the ledger: the protocol that the file of each kind keeps."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from datetime import datetime
 from typing import Any, ClassVar, Protocol, Self
 
 from ledger.application.caller import Caller
 from ledger.application.effects import Ids, Outcome
+from ledger.application.key_limits import GoesWith, KeyLimits
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.guards import Case, Subject
 from ledger.domain.identity import Address
 from ledger.domain.permit import Item, Lane, Permit
+from ledger.domain.policy import Policy
 from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
 from ledger.domain.sends import SendBook
@@ -27,6 +29,10 @@ class Request(Protocol):
     @property
     def override(self) -> object | None:
         """The human's action that it repeats a send for, None where it is no repeat."""
+
+    @property
+    def cc(self) -> tuple[Address, ...]:
+        """Who is to get a copy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +107,23 @@ class PermitSubject(Protocol):
     """The name of the kind in requests, permits, holds and pauses."""
     code: ClassVar[str]
     """Its letter in what a mail carries of its permit; never given to another kind."""
+    dunning: ClassVar[bool] = False
+    """Does it remind of invoices?"""
     sets_up: ClassVar[bool] = False
     """May it be the first that the ledger hears of a customer or a thread? No facts ride along."""
     ends_with_subscription: ClassVar[bool] = False
     """Can the end of a subscription take its reason away?"""
+    goes_with: ClassVar[GoesWith | None] = None
+    """The limit of a key that it goes with, where the key names no kinds."""
 
     @property
     def claim(self) -> bool:
         """Is it one of a claim's, which asks for whoever can be mailed now?"""
         return False
+
+    def ends_at(self, policy: Policy) -> datetime | None:
+        """From when on the mail is too late to be of use (UTC), None if it never is."""
+        return None
 
     @classmethod
     def from_body(cls, body: Any, address: Callable[[str], Address]) -> Self:
@@ -128,6 +142,14 @@ class PermitSubject(Protocol):
         if missing:
             raise ValueError(f"a mail of kind {cls.kind} needs {' and '.join(missing)}")
         return cls(**given)
+
+    def beyond(self, limits: KeyLimits, judged: Judged | None = None) -> Denial | None:
+        """What a key's limits forbid of the request, or of a subject that the guards let pass."""
+        return None
+
+    def concerns(self) -> Collection[str]:
+        """The ids that facts riding along may be about, where they may be about nothing else."""
+        return ()
 
     def as_logged(self, logged: Mapping[str, Any]) -> Self:
         """The subject with what the decision log alone tells of a request: no body had it."""

@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from ledger.application.effects import Outcome
+from ledger.application.key_limits import GoesWith, KeyLimits
 from ledger.application.kinds.addressee import logged_address
-from ledger.application.kinds.kind import Ask, Granted, PermitSubject, Request
+from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request
 from ledger.application.kinds.thread_sends import (
     ask_of_thread,
     customers_of_thread,
@@ -16,10 +17,12 @@ from ledger.application.kinds.thread_sends import (
     load_thread,
     record_slots,
 )
+from ledger.application.kinds.timeliness import ANY_TIME, Timeliness, timeliness_of
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.identity import Address
 from ledger.domain.permit import Lane
+from ledger.domain.policy import Policy
 from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
 from ledger.domain.thread import intent_slot
@@ -31,23 +34,36 @@ class IntentMessage(PermitSubject):
 
     kind: ClassVar[str] = "message"
     code: ClassVar[str] = "m"
+    goes_with: ClassVar[GoesWith | None] = GoesWith.INTENTS
     sets_up: ClassVar[bool] = True
 
     thread_id: str
     intent: str
     customer_id: str | None = None
     to: Address | None = None
+    timeliness: Timeliness = ANY_TIME
 
     @classmethod
     def from_body(cls, body: Any, address: Callable[[str], Address]) -> Self:
         """The thread, and whom it is with if it is new."""
         to = address(body.to) if body.to else None
-        return cls(body.thread_id, body.intent, body.customer_id, to)
+        timely = timeliness_of(body)
+        return cls(body.thread_id, body.intent, body.customer_id, to, timeliness=timely)
 
     def as_logged(self, logged: Mapping[str, Any]) -> Self:
         """With the address that it named."""
         to = logged_address(logged)
         return self if to is None else replace(self, to=to, customer_id=logged.get("customer_id"))
+
+    def ends_at(self, policy: Policy) -> datetime | None:
+        """What it tells of is old news some time after it happened."""
+        return self.timeliness.ends_at(policy)
+
+    def beyond(self, limits: KeyLimits, judged: Judged | None = None) -> Denial | None:
+        """A key may have only some intents."""
+        if limits.allows_intent(self.intent):
+            return None
+        return Denial("unknown_intent", "this key may not use that intent")
 
     def load(self, walk: Walk) -> None:
         """The thread and its customer."""
@@ -70,10 +86,7 @@ class IntentMessage(PermitSubject):
         return Lane.TRANSACTIONAL if transactional else Lane.OUTREACH
 
     def ask(self, world: World, request: Request) -> Ask | Denial:
-        """The slot of the intent in the thread; a key may have only some intents."""
-        intents = request.caller.intents
-        if intents is not None and self.intent not in intents:
-            return Denial("unknown_intent", "this key may not use that intent")
+        """The slot of the intent in the thread."""
         ask = ask_of_thread(world, request, self, self.thread_id, self.customer_id, self.to)
         if isinstance(ask, Denial):
             return ask

@@ -56,6 +56,8 @@ def ask_named(
     keys = _keys_of(ask.case.customer, ask.customer_id, key_of)
     names = tuple(sendkey.digest_of(key).hex() for key in keys)
     holder = _holder_of(world, names)
+    if holder is None or holder.state in FREED:
+        holder = _held_formerly(world, ask.case.customer, key_of) or holder
     limit = rejection_limit(world, request)
     over = ended(world, ask.case.customer)
     ask.subjects = [Judged(ask.customer_id, NamedSend(name, holder, limit, over))]
@@ -72,6 +74,20 @@ def keys_of_named(
     return (tuple(key_of(id_) for id_ in ids),)
 
 
+def former_holders(world: World, customer_ids: list[str], key_of: KeyOf) -> list[str]:
+    """The permits that may hold the send from another customer's windows, after a parting."""
+    found: list[str] = []
+    for customer_id in customer_ids:
+        customer = world.customer(customer_id)
+        if customer is not None and customer.formerly:
+            keys = _keys_of(customer, customer.customer_id, key_of)
+            names = [sendkey.digest_of(key).hex() for key in keys]
+            former = (_name_of(key_of, former_id) for former_id in customer.formerly)
+            holders = [world.name("send", name) for name in (*names, *former)]
+            found.extend(holder for holder in holders if holder is not None)
+    return found
+
+
 def record_names(outcome: Outcome, granted: Granted) -> None:
     """Let the names lead to the permit; a deliberate repeat leaves them with the first send."""
     if not granted.repeated:
@@ -81,8 +97,11 @@ def record_names(outcome: Outcome, granted: Granted) -> None:
 
 
 def _load_names(walk: Walk, customer_id: str, key_of: KeyOf) -> None:
-    for key in _keys_of(walk.loaded_customer(customer_id), customer_id, key_of):
+    customer = walk.loaded_customer(customer_id)
+    for key in _keys_of(customer, customer_id, key_of):
         walk.name("send", sendkey.digest_of(key).hex())
+    for former_id in customer.formerly if customer else ():
+        walk.name("send", _name_of(key_of, former_id))
 
 
 def _keys_of(customer: Customer | None, customer_id: str, key_of: KeyOf) -> tuple[SendKey, ...]:
@@ -92,6 +111,22 @@ def _keys_of(customer: Customer | None, customer_id: str, key_of: KeyOf) -> tupl
     """
     ids = (customer_id, *sorted(customer.absorbed if customer else ()))
     return tuple(key_of(id_) for id_ in ids)
+
+
+def _name_of(key_of: KeyOf, customer_id: str) -> str:
+    return sendkey.digest_of(key_of(customer_id)).hex()
+
+
+def _held_formerly(world: World, customer: Customer | None, key_of: KeyOf) -> Permit | None:
+    """The permit of another customer who was this one when it was granted, and is not any more.
+
+    What was sent to the two as one, or to either before, must not go to the other one again.
+    """
+    for customer_id, until in customer.formerly.items() if customer else ():
+        held = _holder_of(world, (_name_of(key_of, customer_id),))
+        if held is not None and held.state not in FREED and held.granted_at <= until:
+            return held
+    return None
 
 
 def _holder_of(world: World, names: tuple[str, ...]) -> Permit | None:

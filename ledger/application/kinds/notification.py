@@ -10,15 +10,18 @@ from ledger.application.kinds.addressee import ids_of_addressee, logged_address
 from ledger.application.kinds.kind import Ask, Granted, PermitSubject, Request
 from ledger.application.kinds.named_sends import (
     ask_named,
+    former_holders,
     keys_of_named,
     load_named,
     record_names,
 )
+from ledger.application.kinds.timeliness import ANY_TIME, Timeliness, timeliness_of
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.identity import Address
 from ledger.domain.permit import Lane
+from ledger.domain.policy import Policy
 from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
 from ledger.domain.subscription import Subscription
@@ -39,11 +42,13 @@ class Notification(PermitSubject):
     to: Address | None = None
     thread_id: str | None = None
     subscription_id: str | None = None
+    timeliness: Timeliness = ANY_TIME
 
     @classmethod
     def from_body(cls, body: Any, address: Callable[[str], Address]) -> Self:
         """What it is about, and whom it goes to."""
         to = address(body.to) if body.to else None
+        timely = timeliness_of(body)
         return cls(
             body.event_type,
             body.event_id,
@@ -51,12 +56,17 @@ class Notification(PermitSubject):
             to,
             body.thread_id,
             body.subscription_id,
+            timeliness=timely,
         )
 
     def as_logged(self, logged: Mapping[str, Any]) -> Self:
         """With the address that it named."""
         to = logged_address(logged)
         return self if to is None else replace(self, to=to, customer_id=logged.get("customer_id"))
+
+    def ends_at(self, policy: Policy) -> datetime | None:
+        """What it tells of is old news some time after it happened."""
+        return self.timeliness.ends_at(policy)
 
     def load(self, walk: Walk) -> None:
         """The addressee, and who has got it."""
@@ -69,6 +79,10 @@ class Notification(PermitSubject):
     def send_keys(self, world: World, at: datetime) -> tuple[tuple[SendKey, ...], ...]:
         """The notice under every id of the addressee."""
         return keys_of_named(world, self.customer_id, self.to, self._key)
+
+    def holders(self, world: World) -> list[str]:
+        """Those of customers who were one with the addressee."""
+        return former_holders(world, self.customers(world), self._key)
 
     def lane(self, transactional: bool) -> Lane:
         """A receipt where the key is transactional."""

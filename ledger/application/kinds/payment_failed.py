@@ -1,6 +1,6 @@
 """The mail about a failed payment: once per provider event and once per attempt."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Self
@@ -12,6 +12,7 @@ from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.identity import Address
 from ledger.domain.invoice import Invoice
+from ledger.domain.payment_attempts import slots_of_failure
 from ledger.domain.permit import LIVE, Lane
 from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
@@ -36,6 +37,10 @@ class PaymentFailedNotice(PermitSubject):
         """The invoice, and what was reported of it."""
         return cls(body.invoice_id, body.event_id, body.attempt_id, body.subscription_id)
 
+    def concerns(self) -> Collection[str]:
+        """Its invoice."""
+        return (self.invoice_id,)
+
     def load(self, walk: Walk) -> None:
         """The invoice and its customer."""
         walk.invoice(self.invoice_id)
@@ -52,15 +57,18 @@ class PaymentFailedNotice(PermitSubject):
         return [send.permit_id for send in notices if send.state in LIVE]
 
     def send_keys(self, world: World, at: datetime) -> tuple[tuple[SendKey, ...], ...]:
-        """The event, and the attempt where it is told."""
-        return (self._keys(),)
+        """The event, the attempt where it is told, and those that facts tell as the same."""
+        invoice = world.invoice(self.invoice_id)
+        told = invoice.attempts if invoice is not None else {}
+        slots = slots_of_failure(told, self.event_id, self.attempt_id)
+        return (tuple(_key_of_slot(self.invoice_id, slot) for slot in slots),)
 
     def lane(self, transactional: bool) -> Lane:
         """A receipt where the key is transactional."""
         return Lane.TRANSACTIONAL if transactional else Lane.OUTREACH
 
     def ask(self, world: World, request: Request) -> Ask | Denial:
-        """The slots of the event and the attempt among the notices of the invoice."""
+        """The slots of the event, the attempt, and what facts told as one with them."""
         invoice = world.invoice(self.invoice_id)
         if invoice is None or invoice.snapshot is None:
             ask = begin_ask(world, request, self, None, "")
@@ -73,17 +81,15 @@ class PaymentFailedNotice(PermitSubject):
         ask = begin_ask(world, request, self, customer, owner)
         if isinstance(ask, Denial):
             return ask
-        slots = [f"event:{self.event_id}"]
-        if self.attempt_id is not None:
-            slots.append(f"attempt:{self.attempt_id}")
+        slots = slots_of_failure(invoice.attempts, self.event_id, self.attempt_id)
         limit = rejection_limit(world, request)
         named = (*invoice.subscriptions, *([self.subscription_id] if self.subscription_id else ()))
         ended = customer.subscriptions.ended(named, world.now) if customer is not None else None
-        notice = InvoiceNotice(
-            invoice, self.kind, tuple(slots), world.now, world.policy, limit, ended
-        )
+        notice = InvoiceNotice(invoice, self.kind, slots, world.now, world.policy, limit, ended)
         ask.subjects = [Judged(self.invoice_id, notice)]
-        ask.keys, ask.slots, ask.book = self._keys(), tuple(slots), invoice.notices
+        ask.keys, ask.slots, ask.book = self._keys(), slots, invoice.notices
+        every = (_key_of_slot(self.invoice_id, slot) for slot in slots)
+        ask.aliases = tuple(key for key in every if key not in ask.keys)
         ask.invoice_id = self.invoice_id
         ask.rejections = max(invoice.notices.rejections.get(slot, 0) for slot in slots)
         ask.extras = {
@@ -113,6 +119,11 @@ class PaymentFailedNotice(PermitSubject):
         return (event, payment_attempt_key(self.invoice_id, self.attempt_id))
 
 
+def _key_of_slot(invoice_id: str, slot: str) -> SendKey:
+    what, _, name = slot.partition(":")
+    return _KEY_OF[what](invoice_id, name)
+
+
 def payment_event_key(invoice_id: str, event_id: str) -> SendKey:
     """A provider's event about a failed payment."""
     return ("payment-event", invoice_id, event_id)
@@ -121,3 +132,7 @@ def payment_event_key(invoice_id: str, event_id: str) -> SendKey:
 def payment_attempt_key(invoice_id: str, attempt_id: str) -> SendKey:
     """A failed attempt to pay, which several events may report."""
     return ("payment-attempt", invoice_id, attempt_id)
+
+
+_KEY_OF = {"event": payment_event_key, "attempt": payment_attempt_key}
+"""By the first word of the slot."""

@@ -1,16 +1,19 @@
 """A reminder: one dunning stage each of one or more invoices of one customer."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, ClassVar, Self
 
-from ledger.application.effects import Outcome
+from ledger.application.effects import Alert, Outcome
+from ledger.application.key_limits import GoesWith, KeyLimits
 from ledger.application.kinds.ask import begin_ask, missing_invoice
 from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request
+from ledger.application.statement import covered_currencies
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.customer import Customer
+from ledger.domain.freshness import is_old
 from ledger.domain.identity import Address
 from ledger.domain.invoice import Invoice
 from ledger.domain.permit import Item, Lane
@@ -35,6 +38,8 @@ class Reminder(PermitSubject):
 
     kind: ClassVar[str] = "reminder"
     code: ClassVar[str] = "r"
+    dunning: ClassVar[bool] = True
+    goes_with: ClassVar[GoesWith | None] = GoesWith.STAGES
 
     invoices: tuple[str, ...]
     stage: str | None = None
@@ -56,6 +61,19 @@ class Reminder(PermitSubject):
         if told.get("invoice_id") is None:
             raise ValueError(f"a mail of kind {cls.kind} needs invoice_id")
         return cls((told["invoice_id"],), told.get("stage"))
+
+    def beyond(self, limits: KeyLimits, judged: Judged | None = None) -> Denial | None:
+        """A key may have only some stages: the one asked for, or the one that turns out due."""
+        stage = self.stage
+        if judged is not None and isinstance(judged.judged, InvoiceStage):
+            stage = judged.judged.due().stage.name
+        if stage is None or limits.allows_stage(stage):
+            return None
+        return Denial("key_limit", f"this key may not ask for the stage {stage}")
+
+    def concerns(self) -> Collection[str]:
+        """Its invoices."""
+        return self.invoices
 
     def as_logged(self, logged: Mapping[str, Any]) -> Self:
         """A claim says so in the decision log."""
@@ -124,6 +142,7 @@ class Reminder(PermitSubject):
             if customer is not None:
                 customers[customer.customer_id] = customer
             expected = self.expected.get(invoice_id, Expected())
+            covered = invoice.snapshot.currency in covered_currencies(world, customer)
             subject = InvoiceStage(
                 invoice,
                 self.kind,
@@ -133,6 +152,8 @@ class Reminder(PermitSubject):
                 expected.cycle,
                 expected.amount_remaining,
                 request.override is not None,
+                covered=covered,
+                silent_feeds=world.control.silent_feeds,
                 ended=_ended(invoice, customer, world),
             )
             judged.append(Judged(invoice_id, subject))
@@ -162,6 +183,8 @@ class Reminder(PermitSubject):
         """Put the stages on record; a deliberate repeat leaves the record of the first send."""
         permit = granted.permit
         for item, stage in zip(permit.items, _stages(granted.passed), strict=True):
+            if is_old(stage.invoice, world.now):
+                outcome.alerts.append(_old_facts(stage, world.now))
             if item.invoice_id in granted.repeated:
                 continue
             outcome.change(
@@ -193,6 +216,20 @@ def _stages(passed: list[Judged]) -> list[InvoiceStage]:
     return [j.judged for j in passed if isinstance(j.judged, InvoiceStage)]
 
 
+def _old_facts(stage: InvoiceStage, now: datetime) -> Alert:
+    """The page for a reminder on old facts: one a day for each source of them."""
+    snapshot = stage.invoice.snapshot
+    assert snapshot is not None
+    source = snapshot.source or "unnamed"
+    return Alert(
+        "old_facts",
+        f"old_facts:{source}:{now.date().isoformat()}",
+        f"a reminder of invoice {stage.invoice.invoice_id} rests on a snapshot of "
+        f"{snapshot.observed_at.isoformat()} from the source {source}",
+        snapshot.customer_id,
+    )
+
+
 def _item(stage: InvoiceStage) -> Item:
     invoice, due = stage.invoice, stage.due()
     assert invoice.snapshot is not None
@@ -204,6 +241,7 @@ def _item(stage: InvoiceStage) -> Item:
         invoice.standing.balance,
         invoice.snapshot.currency,
         invoice.standing.starts_on,
+        invoice.snapshot.observed_at,
     )
 
 

@@ -1,6 +1,6 @@
 """A reply: one to each inbound message of a person."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, ClassVar, Self
@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 from ledger.application.effects import Outcome
 from ledger.application.facts.conversations import conversation_of, load_conversation
 from ledger.application.facts.threads import home_of, message_named, owned_thread
+from ledger.application.key_limits import GoesWith
 from ledger.application.kinds.addressee import logged_address
 from ledger.application.kinds.ask import rejection_limit
 from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request
@@ -34,6 +35,7 @@ class Reply(PermitSubject):
 
     kind: ClassVar[str] = "reply"
     code: ClassVar[str] = "y"
+    goes_with: ClassVar[GoesWith | None] = GoesWith.INTENTS
 
     thread_id: str
     in_reply_to: str
@@ -45,6 +47,10 @@ class Reply(PermitSubject):
         """The message to reply to."""
         to = address(body.to) if body.to else None
         return cls(body.thread_id, body.in_reply_to, body.customer_id, to)
+
+    def concerns(self) -> Collection[str]:
+        """The message, and its thread."""
+        return (self.in_reply_to, self.thread_id)
 
     def as_logged(self, logged: Mapping[str, Any]) -> Self:
         """With the address that it named."""

@@ -120,12 +120,26 @@ class LedgerReader:
         return permit, body, addresses[0] if addresses else None
 
     async def permits(
-        self, state: str | None, limit: int, after: tuple[str, datetime | None]
+        self,
+        state: str | None,
+        limit: int,
+        after: tuple[str, datetime | None],
+        key_id: str | None = None,
     ) -> list[PermitRow]:
-        """Permits ordered by id; those in an unsettled state ordered by expiry, oldest first."""
+        """Permits ordered by id; those in an unsettled state ordered by expiry, oldest first.
+
+        `key_id` lists the unsettled ones of that key alone.
+        """
         unsettled = state in ("granted", "redeemed", "unknown")
         name = "unsettled" if unsettled else "list"
-        values: dict[str, Any] = {"state": state, "limit": limit, "after": UUID(after[0])}
+        if key_id is not None:
+            name = "unsettled_of_key"
+        values: dict[str, Any] = {
+            "state": state,
+            "limit": limit,
+            "after": UUID(after[0]),
+            "key_id": key_id,
+        }
         if unsettled:
             values["send_by"] = after[1] or datetime.fromisoformat("1970-01-01T00:00:00+00:00")
         async with self._connections.use() as connection:

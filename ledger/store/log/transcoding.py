@@ -39,8 +39,8 @@ AGGREGATES: tuple[type[Aggregate], ...] = (
     Control,
 )
 _STATE_VERSIONS: tuple[tuple[Any, int], ...] = (
-    (Invoice, 3),
-    (Customer, 2),
+    (Invoice, 4),
+    (Customer, 4),
     (Mailbox, 1),
     (Thread, 2),
 )

@@ -34,7 +34,7 @@ from ledger.store.log.transcoding import read_event
 from ledger.store.statements import statement
 from ledger.store.witness.lost_history import OtherLedger, compare
 from ledger.store.witness.shared_witness import SharedWitness
-from ledger.store.witness.witness_file import START, Mark, Testimony, Witness, WitnessError
+from ledger.store.witness.witness_file import START, Mark, Witness, WitnessError, WitnessRecord
 
 _log = logging.getLogger("ledger.store")
 _STATEMENTS = ("begin", "head", "load", "append", "commit", "rollback")
@@ -149,7 +149,7 @@ class PostgresWriter:
         self._compared = False
         try:
             async with self._answering():
-                said = await self._testimonies(connection)
+                said = await self._records(connection)
                 found = await compare(connection, self._head, said)
         except (OtherLedger, WitnessError) as error:
             _log.error("nothing is granted: %s", error)
@@ -164,9 +164,9 @@ class PostgresWriter:
             self._witness.accept(self._head, back=found.contradicted)
         return found.loss
 
-    async def _testimonies(self, connection: AsyncConnection[Any]) -> list[Testimony]:
+    async def _records(self, connection: AsyncConnection[Any]) -> list[WitnessRecord]:
         """What this process, its file and the shared witness have seen of the log."""
-        said = self._witness.testimonies()
+        said = self._witness.records()
         shared = await self._shared.look(connection) if self._shared is not None else None
         return [*said, shared] if shared is not None else said
 

@@ -164,21 +164,27 @@ class Past:
         return found.names.get(name)
 
     async def _with_absorbed(self, customer_id: str) -> list[UUID]:
-        """The streams of a customer and of all customers merged into it by this position."""
+        """The streams of a customer, of all merged into it by this position, and of former ones."""
         own = aggregate_id("customer", customer_id)
         customer = (await self.replay([own])).get(own)
-        absorbed = customer.absorbed if isinstance(customer, Customer) else set()
-        return [own, *(aggregate_id("customer", name) for name in sorted(absorbed))]
+        if not isinstance(customer, Customer):
+            return [own]
+        others = (*sorted(customer.absorbed), *customer.formerly)
+        return [own, *(aggregate_id("customer", name) for name in others)]
 
     async def _with_heirs(self, customer_ids: list[str]) -> list[UUID]:
-        """The streams of customers and of the customers that they were merged into, in order."""
+        """The streams of customers and of all that they were merged into, if for a while only."""
         streams = [aggregate_id("customer", name) for name in customer_ids]
+        former: dict[UUID, None] = {}
         for _ in range(_MOST_MERGES):
             last = (await self.replay(streams[-1:])).get(streams[-1])
-            if not isinstance(last, Customer) or last.merged_into is None:
+            if not isinstance(last, Customer):
+                break
+            former |= {aggregate_id("customer", name): None for name in last.formerly}
+            if last.merged_into is None:
                 break
             streams.append(aggregate_id("customer", last.merged_into))
-        return streams
+        return [*streams, *(stream for stream in former if stream not in streams)]
 
     async def _rows(self, name: str, **values: Any) -> list[tuple[Any, ...]]:
         wanted = values | {"position": self.position}

@@ -20,7 +20,7 @@ _KINDS = {
     "outcome": "MailSettled ReminderSent ReminderOutcomeUnknown ReminderBounced ReminderFreed "
     "NoticeSettled SendSettled",
     "guard": "BreakerOpened AddressHeld LoopGuardTripped",
-    "action": "BreakerReset AddressReleased Erased",
+    "action": "BreakerReset AddressReleased Erased OutcomeCorrected",
 }
 _KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 _NOT_DATA = ("timestamp", "originator_topic", "class_version")
@@ -39,7 +39,7 @@ BEGINNING = Place(0, _FIRST, _EVENT, "")
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class TimelineScope:
     """What a timeline covers: event streams, by (kind, outside id), and customer ids.
 
     `invoice_id` and `permits` restrict decisions and alerts to those of one invoice.
@@ -62,9 +62,9 @@ class Entry:
     data: dict[str, Any]
 
 
-async def story_of_customer(
+async def scope_of_customer(
     connection: AsyncConnection[Any], customer_ids: tuple[str, ...]
-) -> Story:
+) -> TimelineScope:
     """The timeline's scope for a customer with these ids: invoices, threads and addresses too."""
     cursor = await connection.execute(
         statement("timeline", "customer_streams"),
@@ -74,17 +74,17 @@ async def story_of_customer(
         },
     )
     others = [(kind, name) for kind, name in await cursor.fetchall()]
-    return Story((*(("customer", name) for name in customer_ids), *others), customer_ids)
+    return TimelineScope((*(("customer", name) for name in customer_ids), *others), customer_ids)
 
 
-class Ties(NamedTuple):
+class InvoiceLinks(NamedTuple):
     """The customers that an invoice ever named, and all permits granted for it."""
 
     owners: tuple[str, ...]
     permits: tuple[str, ...]
 
 
-async def ties_of_invoice(connection: AsyncConnection[Any], invoice_id: str) -> Ties:
+async def links_of_invoice(connection: AsyncConnection[Any], invoice_id: str) -> InvoiceLinks:
     """The customers and permits of an invoice; empty where the ledger does not know it."""
     cursor = await connection.execute(
         statement("timeline", "invoice_ties"), {"invoice": aggregate_id("invoice", invoice_id)}
@@ -92,19 +92,19 @@ async def ties_of_invoice(connection: AsyncConnection[Any], invoice_id: str) -> 
     row = await cursor.fetchone()
     assert row is not None
     customers, permits = row
-    return Ties(tuple(customers or ()), tuple(permits or ()))
+    return InvoiceLinks(tuple(customers or ()), tuple(permits or ()))
 
 
-async def read_story(
-    connection: AsyncConnection[Any], story: Story, after: Place, limit: int
+async def read_timeline(
+    connection: AsyncConnection[Any], scope: TimelineScope, after: Place, limit: int
 ) -> list[Entry]:
     """The entries after a place, in order, at most `limit`."""
-    values = {**after._asdict(), "limit": limit, "customers": list(story.customers)}
-    values |= {"invoice_id": story.invoice_id, "permits": None}
-    if story.permits is not None:
-        values["permits"] = list(story.permits)
-    found = await _events(connection, story, values)
-    by = "customer_decisions" if story.invoice_id is None else "invoice_decisions"
+    values = {**after._asdict(), "limit": limit, "customers": list(scope.customers)}
+    values |= {"invoice_id": scope.invoice_id, "permits": None}
+    if scope.permits is not None:
+        values["permits"] = list(scope.permits)
+    found = await _events(connection, scope, values)
+    by = "customer_decisions" if scope.invoice_id is None else "invoice_decisions"
     async with connection.cursor(row_factory=dict_row) as cursor:
         await cursor.execute(statement("timeline", by), values)
         found += [_decision(row) for row in await cursor.fetchall()]
@@ -114,9 +114,9 @@ async def read_story(
 
 
 async def _events(
-    connection: AsyncConnection[Any], story: Story, values: dict[str, Any]
+    connection: AsyncConnection[Any], scope: TimelineScope, values: dict[str, Any]
 ) -> list[Entry]:
-    names = {aggregate_id(kind, name): (kind, name) for kind, name in story.streams}
+    names = {aggregate_id(kind, name): (kind, name) for kind, name in scope.streams}
     cursor = await connection.execute(
         statement("timeline", "events"), values | {"streams": list(names)}
     )

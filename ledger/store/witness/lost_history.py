@@ -9,7 +9,7 @@ from psycopg import AsyncConnection
 from ledger.application.ports import Loss
 from ledger.domain.control import CONTROL_ID
 from ledger.store.statements import statement
-from ledger.store.witness.witness_file import Mark, Testimony
+from ledger.store.witness.witness_file import Mark, WitnessRecord
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
@@ -30,23 +30,23 @@ class Comparison:
 class OtherLedger(Exception):
     """The database contains another ledger than the one that the witness names."""
 
-    def __init__(self, seen: Testimony, epoch: str) -> None:
+    def __init__(self, seen: WitnessRecord, epoch: str) -> None:
         super().__init__(f"the database holds the ledger {epoch}, not {seen.epoch}")
         self.seen, self.epoch = seen, epoch
 
 
 async def compare(
-    connection: AsyncConnection[Any], head: Mark, testimonies: list[Testimony]
+    connection: AsyncConnection[Any], head: Mark, records: list[WitnessRecord]
 ) -> Comparison:
     """Check that the log still has every head seen before. Raises OtherLedger, psycopg.Error."""
-    marks = [seen.mark for seen in testimonies if seen.mark.position > 0]
+    marks = [seen.mark for seen in records if seen.mark.position > 0]
     cursor = await connection.execute(
         statement("witness", "compare"), {"positions": [mark.position for mark in marks]}
     )
     row = await cursor.fetchone()
     assert row is not None, "the ledger has no epoch: migrate it"
     epoch, stored = row
-    for seen in testimonies:
+    for seen in records:
         if seen.epoch != epoch:
             raise OtherLedger(seen, epoch)
     hashes = {int(position): bytes.fromhex(digest) for position, digest in (stored or {}).items()}

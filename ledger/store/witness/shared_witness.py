@@ -13,7 +13,7 @@ from psycopg import AsyncConnection
 
 from ledger.store.session_limits import session_options
 from ledger.store.statements import statement
-from ledger.store.witness.witness_file import Mark, Testimony, WitnessError
+from ledger.store.witness.witness_file import Mark, WitnessError, WitnessRecord
 
 _MOST_TRIES = 50
 
@@ -52,13 +52,13 @@ class SharedWitness:
         """Must it be moved to this log's end although it names an event that is not in it?"""
         return self._back
 
-    async def look(self, ledger: AsyncConnection[Any]) -> Testimony | None:
+    async def look(self, ledger: AsyncConnection[Any]) -> WitnessRecord | None:
         """What it says of this ledger's log, None where it has no row yet; psycopg.Error too."""
         row = await (await ledger.execute(statement("witness", "server"))).fetchone()
         assert row is not None, "the ledger has no epoch: migrate it"
         self._epoch, self._server = row[0], Server(row[1], row[2])
         self._expected = await self._read()
-        return Testimony(self._epoch, self._expected.mark) if self._expected else None
+        return WitnessRecord(self._epoch, self._expected.mark) if self._expected else None
 
     def accept(self, *, back: bool) -> None:
         """Move it to this log's end next, also (`back`) where it says something else: a loss."""

@@ -51,7 +51,7 @@ START = Mark(0, GENESIS, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Testimony:
+class WitnessRecord:
     """The content of the file: a ledger's epoch and the last known head of its log."""
 
     __test__ = False
@@ -65,7 +65,7 @@ class WitnessFile:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def read(self) -> Testimony | None:
+    def read(self) -> WitnessRecord | None:
         """The file's content, None where there is no file. Raises WitnessError."""
         try:
             text = self.path.read_text(encoding="ascii")
@@ -77,15 +77,15 @@ class WitnessFile:
             found = json.loads(text)
             at = datetime.fromisoformat(found["at"]).astimezone(UTC) if found["at"] else None
             mark = Mark(int(found["position"]), bytes.fromhex(found["hash"]), at)
-            return Testimony(str(found["epoch"]), mark)
+            return WitnessRecord(str(found["epoch"]), mark)
         except (ValueError, KeyError, TypeError) as error:
             raise WitnessError(
                 f"the witness {self.path} is damaged; put a good copy of it in its place, or, if "
                 "the database was not restored, remove it"
             ) from error
 
-    def write(self, testimony: Testimony, *, back: bool = False) -> None:
-        """Write the testimony, unless the file already has a higher position of the same ledger.
+    def write(self, record: WitnessRecord, *, back: bool = False) -> None:
+        """Write the record, unless the file already has a higher position of the same ledger.
 
         `back` also writes a lower position, after a recorded loss, and syncs the folder so that
         the rename survives a crash; without that sync a crash makes the file lag. Raises OSError.
@@ -94,12 +94,12 @@ class WitnessFile:
         folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
             with _alone_in(folder):
-                if not back and self._is_further(testimony):
+                if not back and self._is_further(record):
                     return
                 fresh = self.path.with_name(f".{self.path.name}.{os.getpid()}")
                 flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
                 with open(os.open(fresh, flags, 0o600), "w", encoding="ascii") as file:
-                    file.write(_text(testimony))
+                    file.write(_text(record))
                     file.flush()
                     os.fsync(file.fileno())
                 fresh.replace(self.path)
@@ -108,15 +108,15 @@ class WitnessFile:
         finally:
             os.close(folder)
 
-    def _is_further(self, testimony: Testimony) -> bool:
+    def _is_further(self, record: WitnessRecord) -> bool:
         try:
             kept = self.read()
         except WitnessError:
             return False
         return (
             kept is not None
-            and kept.epoch == testimony.epoch
-            and kept.mark.position >= testimony.mark.position
+            and kept.epoch == record.epoch
+            and kept.mark.position >= record.mark.position
         )
 
 
@@ -134,11 +134,11 @@ class Witness:
         self._writing: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
 
-    def testimonies(self) -> list[Testimony]:
+    def records(self) -> list[WitnessRecord]:
         """The heads known from this process's memory and from the file. Raises WitnessError."""
-        found: list[Testimony] = []
+        found: list[WitnessRecord] = []
         if self.epoch is not None and self.seen is not None:
-            found.append(Testimony(self.epoch, self.seen))
+            found.append(WitnessRecord(self.epoch, self.seen))
         kept = self._file.read() if self._file is not None else None
         if kept is not None:
             found.append(kept)
@@ -200,7 +200,7 @@ class Witness:
         mark, back = self._unwritten, self._back
         self._unwritten, self._back = None, False
         try:
-            await asyncio.to_thread(self._file.write, Testimony(self.epoch, mark), back=back)
+            await asyncio.to_thread(self._file.write, WitnessRecord(self.epoch, mark), back=back)
             self._failing = False
         except OSError as error:
             self._back = self._back or back
@@ -232,10 +232,10 @@ def check_witness(conninfo: str, path: Path) -> None:
     kept = file.read()
     if kept is not None and kept.epoch != row[0]:
         raise WitnessError(other_ledger(path, kept, row[0]))
-    file.write(Testimony(row[0], START))
+    file.write(WitnessRecord(row[0], START))
 
 
-def other_ledger(path: Path | None, kept: Testimony, epoch: str) -> str:
+def other_ledger(path: Path | None, kept: WitnessRecord, epoch: str) -> str:
     """The error message for a witness and a database of different ledgers."""
     return (
         f"the witness {path or 'in memory'} is of the ledger {kept.epoch}, whose log had come to "
@@ -246,10 +246,10 @@ def other_ledger(path: Path | None, kept: Testimony, epoch: str) -> str:
     )
 
 
-def _text(testimony: Testimony) -> str:
-    mark = testimony.mark
+def _text(record: WitnessRecord) -> str:
+    mark = record.mark
     content = {
-        "epoch": testimony.epoch,
+        "epoch": record.epoch,
         "position": mark.position,
         "hash": mark.hash.hex(),
         "at": mark.at.isoformat() if mark.at is not None else None,

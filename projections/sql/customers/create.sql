@@ -10,13 +10,19 @@ CREATE TABLE customers (
     breaker_cause text,
     held_indefinitely boolean NOT NULL,
     held_until timestamptz,
-    merged_into text
+    merged_into text,
+    subscriptions jsonb NOT NULL,
+    credits jsonb NOT NULL DEFAULT '{}'
 );
 COMMENT ON COLUMN customers.addresses IS 'Fingerprints of the addresses, the first preferred (design D18).';
 COMMENT ON COLUMN customers.held_addresses IS
     'Fingerprints of addresses that were held before holds belonged to addresses, and why.';
 COMMENT ON COLUMN customers.held_until IS 'Until when reminders are held back; held_indefinitely: without end.';
 COMMENT ON COLUMN customers.merged_into IS 'The customer that this one turned out to be.';
+COMMENT ON COLUMN customers.credits IS
+    'Credit beside any invoice in minor units, by the id under which it was told, then by currency.';
+CREATE INDEX customers_with_credit ON customers (customer_id) WHERE credits <> '{}';
+COMMENT ON COLUMN customers.subscriptions IS 'The latest word on each subscription, by its id.';
 CREATE INDEX customers_with_open_breaker ON customers (customer_id)
     WHERE breaker_scope IS NOT NULL AND merged_into IS NULL;
 
@@ -45,11 +51,13 @@ CREATE TABLE mails (
     send_by timestamptz NOT NULL,
     state text NOT NULL,
     redeemed_at timestamptz,
-    settled_at timestamptz
+    settled_at timestamptz,
+    dunning boolean NOT NULL DEFAULT false
 ) WITH (fillfactor = 75);
 COMMENT ON TABLE mails IS 'Every permit and every mail that went out past the ledger.';
 COMMENT ON COLUMN mails.owner_id IS 'The customer that it counts for, after merges.';
 COMMENT ON COLUMN mails.observed IS 'It went out without a permit.';
+COMMENT ON COLUMN mails.dunning IS 'It reminded of invoices.';
 CREATE INDEX mails_by_owner ON mails (owner_id, send_by);
 CREATE INDEX mails_by_time ON mails (granted_at);
 
@@ -79,6 +87,45 @@ CREATE FUNCTION counts_at(m mails, instant timestamptz) RETURNS timestamptz
             ELSE counts_at(m) END
     $$;
 
+-- What a customer has in a currency, over all their ids: CreditBook.available in SQL.
+CREATE FUNCTION available_credit(credits jsonb, currency text) RETURNS numeric
+    LANGUAGE sql IMMUTABLE
+    AS $$ SELECT greatest(0, sum((c.value ->> currency)::numeric)) FROM jsonb_each(credits) c $$;
+
+-- Have all of these subscriptions of a customer ended by an instant? One that nobody told of may live:
+-- SubscriptionBook.ended in SQL.
+CREATE FUNCTION subscriptions_ended(customer text, ids text[], instant timestamptz) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+        SELECT coalesce(bool_and(coalesce(
+            (c.subscriptions -> named.id ->> 'ended')::boolean
+            AND (c.subscriptions -> named.id ->> 'at')::timestamptz <= instant, false)), false)
+        FROM customers c CROSS JOIN unnest(ids) AS named(id)
+        WHERE c.customer_id = customer
+    $$;
+
+-- The subscriptions with one more word on one of them, or the same where it is older than the last:
+-- SubscriptionBook.newer and .note in SQL.
+CREATE FUNCTION note_subscription(known jsonb, told jsonb) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS $$
+DECLARE
+    id text := told ->> 'subscription_id';
+    oldest text;
+BEGIN
+    IF (told ->> 'at')::timestamptz < (known -> id ->> 'at')::timestamptz THEN
+        RETURN known;
+    END IF;
+    known := known || jsonb_build_object(
+        id, jsonb_build_object('ended', told -> 'ended', 'at', told -> 'at'));
+    IF (SELECT count(*) FROM jsonb_object_keys(known)) > 200 THEN
+        SELECT k.key INTO oldest FROM jsonb_each(known) k
+            ORDER BY (k.value ->> 'at')::timestamptz, k.key COLLATE "C" LIMIT 1;
+        known := known - oldest;
+    END IF;
+    RETURN known;
+END $$;
+
 -- A customer after some of their events, oldest first; null for one whose beginning was left out.
 CREATE FUNCTION fold_customer(c customers, id uuid, entries log_entry[]) RETURNS customers
     LANGUAGE plpgsql STABLE
@@ -87,6 +134,7 @@ DECLARE
     entry log_entry;
     s jsonb;
     theirs jsonb;
+    told jsonb;
 BEGIN
     FOREACH entry IN ARRAY entries LOOP
         s := entry.state;
@@ -97,6 +145,8 @@ BEGIN
                 c.addresses := '{}';
                 c.held_addresses := '{}';
                 c.held_indefinitely := false;
+                c.credits := '{}';
+                c.subscriptions := '{}';
             WHEN 'ledger:Customer.AddressesObserved' THEN
                 c.addresses := ARRAY(SELECT jsonb_array_elements_text(s -> 'fingerprints'));
             WHEN 'ledger:Customer.BreakerOpened' THEN
@@ -133,6 +183,37 @@ BEGIN
                         WITH ORDINALITY a(value, place)
                     WHERE a.value <> ALL (c.addresses) ORDER BY a.place);
                 c.held_addresses := c.held_addresses || (s -> 'held_addresses');
+                c.credits := c.credits || coalesce(s -> 'credits', '{}');
+                -- Merges of before ends of subscriptions were told carry none.
+                FOR told IN SELECT jsonb_array_elements(s -> 'subscriptions') LOOP
+                    c.subscriptions := note_subscription(c.subscriptions, told);
+                END LOOP;
+            WHEN 'ledger:Customer.SubscriptionEnded', 'ledger:Customer.SubscriptionResumed' THEN
+                c.subscriptions := note_subscription(c.subscriptions, s -> 'subscription');
+            WHEN 'ledger:Customer.Unmerged' THEN
+                c.merged_into := NULL;
+                c.held_until := s ->> 'held_until';
+                c.held_indefinitely := s ->> 'indefinite';
+                theirs := s -> 'breaker';
+                c.breaker_scope := theirs ->> 'scope';
+                c.breaker_opened_at := theirs ->> 'opened_at';
+                c.breaker_cause := theirs ->> 'cause';
+                c.held_addresses := s -> 'held_addresses';
+                c.credits := s -> 'credits';
+                c.subscriptions := '{}';
+                FOR told IN SELECT jsonb_array_elements(s -> 'subscriptions') LOOP
+                    c.subscriptions := note_subscription(c.subscriptions, told);
+                END LOOP;
+            WHEN 'ledger:Customer.CreditNoted' THEN
+                c.credits := c.credits || jsonb_build_object(
+                    s ->> 'customer_id',
+                    coalesce(c.credits -> (s ->> 'customer_id'), '{}')
+                        || jsonb_build_object(s ->> 'currency', s -> 'balance'));
+            WHEN 'ledger:Customer.LetGo' THEN
+                c.subscriptions :=
+                    c.subscriptions - ARRAY(SELECT jsonb_array_elements_text(s -> 'subscriptions'));
+                c.credits := c.credits - ARRAY(SELECT jsonb_array_elements_text(s -> 'ids'));
+                c.addresses := ARRAY(SELECT jsonb_array_elements_text(s -> 'addresses'));
             WHEN 'ledger:Customer.Erased' THEN
                 c.addresses := '{}';
         END CASE;

@@ -11,7 +11,9 @@ FROM (
             'ledger:Customer.BreakerOpened', 'ledger:Customer.BreakerReset',
             'ledger:Customer.HoldPlaced', 'ledger:Customer.HoldLifted',
             'ledger:Customer.AddressHeld', 'ledger:Customer.AddressReleased',
-            'ledger:Customer.MergedInto', 'ledger:Customer.Absorbed', 'ledger:Customer.Erased')
+            'ledger:Customer.SubscriptionEnded', 'ledger:Customer.SubscriptionResumed',
+            'ledger:Customer.MergedInto', 'ledger:Customer.Absorbed', 'ledger:Customer.Unmerged',
+            'ledger:Customer.LetGo', 'ledger:Customer.CreditNoted', 'ledger:Customer.Erased')
     GROUP BY e.originator_id
 ) told
 CROSS JOIN LATERAL fold_customer(
@@ -26,4 +28,6 @@ ON CONFLICT (originator_id) DO UPDATE SET
     breaker_cause = excluded.breaker_cause,
     held_indefinitely = excluded.held_indefinitely,
     held_until = excluded.held_until,
-    merged_into = excluded.merged_into
+    merged_into = excluded.merged_into,
+    credits = excluded.credits,
+    subscriptions = excluded.subscriptions

@@ -1,19 +1,27 @@
 -- Up to `limit` customers with something newly due, those who wait longest first, with who cannot be
 -- mailed now; each stands where the first of their listed invoices does.
-SELECT page.due_at, page.debtor_id, c.addresses[1] AS fingerprint, w.code, w.available_at
+SELECT page.due_at, page.debtor_id, c.addresses[1] AS fingerprint, w.code, w.available_at, c.credits
 FROM (
     SELECT DISTINCT ON (i.due_at, i.debtor_id) i.due_at, i.debtor_id
     FROM invoices i CROSS JOIN policy p
     WHERE i.due_at <= %(now)s
         AND i.debtor_id NOT IN (SELECT json_array_elements_text(%(passing_over)s::json) COLLATE "C")
         AND (i.due_at, i.debtor_id) > (%(after_at)s::timestamptz, %(after_id)s)
-        AND CASE WHEN %(stage)s::text IS NULL THEN due_stage(i, p, %(now)s) IS NOT NULL
-            ELSE due_stage(i, p, %(now)s) = %(stage)s END
+        AND (%(customers)s::text[] IS NULL OR i.debtor_id LIKE ANY (%(customers)s::text[]))
+        AND CASE WHEN %(stages)s::text[] IS NULL THEN due_stage(i, p, %(now)s) IS NOT NULL
+            ELSE due_stage(i, p, %(now)s) = ANY (%(stages)s::text[]) END
         AND i.due_at = (
             SELECT j.due_at FROM invoices j
             WHERE j.debtor_id = i.debtor_id AND j.due_at <= %(now)s
-                AND CASE WHEN %(stage)s::text IS NULL THEN due_stage(j, p, %(now)s) IS NOT NULL
-                    ELSE due_stage(j, p, %(now)s) = %(stage)s END
+                AND CASE WHEN %(stages)s::text[] IS NULL THEN due_stage(j, p, %(now)s) IS NOT NULL
+                    ELSE due_stage(j, p, %(now)s) = ANY (%(stages)s::text[]) END
+                AND (
+                    -- The customer's credit covers all that is open in the currency.
+                    SELECT available_credit(r.credits, j.currency) >= (
+                        SELECT sum(o.balance) FROM invoices o
+                        WHERE o.debtor_id = j.debtor_id AND o.currency = j.currency)
+                    FROM customers r
+                    WHERE r.customer_id = j.debtor_id AND r.credits <> '{}') IS NOT TRUE
             ORDER BY j.due_at LIMIT 1
         )
     ORDER BY i.due_at, i.debtor_id
@@ -33,6 +41,15 @@ CROSS JOIN LATERAL (
     ) t
     WHERE t.at > %(now)s - interval '24 hours'
 ) counted
+CROSS JOIN LATERAL (
+    SELECT local_midnight(
+        (max(counts_at(m, %(now)s)) AT TIME ZONE p.time_zone)::date + %(reminder_gap_days)s::integer,
+        p.time_zone) AS free_at
+    FROM policy p
+    LEFT JOIN mails m ON %(reminder_gap_days)s::integer > 1 AND m.owner_id = page.debtor_id AND m.dunning
+        AND m.send_by > %(now)s - interval '1 day' * (%(reminder_gap_days)s::integer + 2)
+    GROUP BY p.time_zone
+) reminded
 -- In the order of the guards (design D12).
 CROSS JOIN LATERAL (
     SELECT 'on_hold' AS code, CASE WHEN NOT c.held_indefinitely THEN c.held_until END AS available_at
@@ -47,6 +64,8 @@ CROSS JOIN LATERAL (
     SELECT 'address_on_hold', NULL WHERE c.held_addresses ? c.addresses[1]
     UNION ALL
     SELECT 'breaker_open', NULL WHERE c.breaker_scope IS NOT NULL
+    UNION ALL
+    SELECT 'reminded_recently', reminded.free_at WHERE reminded.free_at > %(now)s
     UNION ALL
     SELECT 'cap_reached', counted.times[counted.used - %(outreach_per_day)s + 1] + interval '24 hours'
     WHERE counted.used >= %(outreach_per_day)s

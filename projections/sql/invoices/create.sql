@@ -10,7 +10,9 @@ CREATE TABLE policy (
     catch_up text NOT NULL,
     adopt_before date,
     rejections_before_hold integer NOT NULL,
-    smallest_amounts jsonb NOT NULL
+    smallest_amounts jsonb NOT NULL,
+    snapshot_max_age integer NOT NULL,
+    remind_after_subscription_end boolean NOT NULL
 );
 COMMENT ON TABLE policy IS 'The part of the policy by which this generation was computed; one row.';
 
@@ -38,7 +40,10 @@ CREATE TABLE invoices (
     rejections jsonb NOT NULL,
     rungs smallint[],
     refused_rungs smallint[],
-    due_at timestamptz
+    due_at timestamptz,
+    observed_at timestamptz,
+    source text,
+    subscriptions text[]
 ) WITH (fillfactor = 85);
 COMMENT ON COLUMN invoices.customer_id IS 'Whom the latest snapshot names; null before the first one.';
 COMMENT ON COLUMN invoices.debtor_id IS 'Who owes it, after merges; null unless it is open.';
@@ -50,11 +55,20 @@ COMMENT ON COLUMN invoices.rejections IS 'How often the mail of a stage was refu
 COMMENT ON COLUMN invoices.rungs IS 'Places on the ladder (from 1) that may still become due in this cycle.';
 COMMENT ON COLUMN invoices.refused_rungs IS 'Those of them that wait for a human after too many refusals (D6).';
 COMMENT ON COLUMN invoices.due_at IS 'From when on a stage is newly due, if nothing changes; null: none.';
+COMMENT ON COLUMN invoices.observed_at IS 'When the latest snapshot is of; on an old one nobody is reminded.';
+COMMENT ON COLUMN invoices.source IS 'Who told the latest snapshot.';
+COMMENT ON COLUMN invoices.subscriptions IS 'What it bills, as far as it was told; null: nothing was.';
 CREATE INDEX invoices_due ON invoices (due_at, debtor_id) WHERE due_at IS NOT NULL;
 CREATE INDEX invoices_by_debtor ON invoices (debtor_id, due_at) WHERE debtor_id IS NOT NULL;
 -- Always empty after a step: lets the invoices of guard checks be found, to be taken out.
 CREATE INDEX invoices_of_probes ON invoices (originator_id)
     WHERE starts_with(customer_id, 'ledger-probe-');
+
+CREATE TABLE silent_feeds (
+    source text COLLATE "C" PRIMARY KEY,
+    heard_at timestamptz NOT NULL
+);
+COMMENT ON TABLE silent_feeds IS 'Sources of facts that have fallen silent, and when each was last heard.';
 
 CREATE VIEW stages AS
     SELECT i.invoice_id, split_part(r.key, ':', 1)::integer AS cycle,
@@ -187,8 +201,10 @@ BEGIN
     RETURN i;
 END $$;
 
--- The stage that is due at an instant from `due_at` on; null while it waits for a human. Under
--- `highest` that is the highest one reached, under `next` the lowest.
+-- The stage that is due at an instant from `due_at` on: the highest one reached, under `next` the
+-- lowest. Null while it waits for a human, or for news because its snapshot is too old or its source
+-- silent (ledger/domain/freshness.py), and where its subscriptions have ended and the policy stops
+-- reminders then. `subscriptions_ended` is of the read model `customers`, which lists read as well.
 CREATE FUNCTION due_stage(i invoices, p policy, instant timestamptz) RETURNS text
     LANGUAGE plpgsql STABLE
     AS $$
@@ -196,6 +212,15 @@ DECLARE
     age integer := (instant AT TIME ZONE i.zone)::date - i.starts_on;
     place integer := CASE p.catch_up WHEN 'next' THEN 1 ELSE cardinality(i.rungs) END;
 BEGIN
+    IF p.snapshot_max_age > 0 AND (
+        i.observed_at <= instant - interval '24 hours' * p.snapshot_max_age
+        OR EXISTS (SELECT FROM silent_feeds f WHERE f.source = i.source)) THEN
+        RETURN NULL;
+    END IF;
+    IF i.subscriptions IS NOT NULL AND NOT p.remind_after_subscription_end
+        AND subscriptions_ended(i.debtor_id, i.subscriptions, instant) THEN
+        RETURN NULL;
+    END IF;
     WHILE place > 1 AND p.stage_days[i.rungs[place]] > age LOOP
         place := place - 1;
     END LOOP;
@@ -248,11 +273,19 @@ BEGIN
                 i.issued_on := s ->> 'issued_on';
                 i.due_on := s ->> 'due_on';
                 i.zone := coalesce(s ->> 'time_zone', p.time_zone);
+                i.source := coalesce(s ->> 'source', '');
+                i.observed_at := s ->> 'observed_at';
+                -- Snapshots were once taken in with dates that lie ahead; such a one is of its arrival.
+                IF i.observed_at > entry.at + interval '5 minutes' THEN
+                    i.observed_at := entry.at;
+                END IF;
             WHEN 'ledger:Invoice.MoneyMoved' THEN
                 standing := s -> 'standing';
                 IF s -> 'fact' ->> 'state' IN ('pending', 'succeeded', 'failed', 'reversed') THEN
                     i.in_flight_until := s ->> 'in_flight_until';
                 END IF;
+            WHEN 'ledger:Invoice.SubscriptionNamed' THEN
+                i.subscriptions := i.subscriptions || (s ->> 'subscription_id');
             WHEN 'ledger:Invoice.HoldPlaced', 'ledger:Invoice.HoldLifted' THEN
                 i.held_until := s ->> 'held_until';
                 i.held_indefinitely := s ->> 'indefinite';

@@ -8,6 +8,7 @@ FROM (
     WHERE e.partition = 0 AND e.position > %(after)s AND e.position <= %(upto)s
         AND e.topic IN (
             'ledger:Invoice.Created', 'ledger:Invoice.Observed', 'ledger:Invoice.MoneyMoved',
+            'ledger:Invoice.SubscriptionNamed',
             'ledger:Invoice.HoldPlaced', 'ledger:Invoice.HoldLifted',
             'ledger:Invoice.ReminderPermitted', 'ledger:Invoice.ReminderSent',
             'ledger:Invoice.ReminderOutcomeUnknown', 'ledger:Invoice.ReminderBounced',
@@ -41,4 +42,7 @@ ON CONFLICT (originator_id) DO UPDATE SET
     rejections = excluded.rejections,
     rungs = excluded.rungs,
     refused_rungs = excluded.refused_rungs,
-    due_at = excluded.due_at
+    due_at = excluded.due_at,
+    observed_at = excluded.observed_at,
+    source = excluded.source,
+    subscriptions = excluded.subscriptions

@@ -119,3 +119,17 @@ def test_both_secrets_of_a_rotation_are_good(vectors: Service) -> None:
     """The service's own list has another secret first."""
     header = {"authorization": "Basic YW5vdGhlcjpvbmU="}
     assert Post("chargebee", header, b"{}").to(vectors).ok()["received"] is True
+
+
+def test_a_signature_that_covers_no_body_is_taken_for_one_body_only(hooks: Service) -> None:
+    """Given a delivery of Mailgun, when its signature comes with another body, it is refused."""
+    event = {"event": "failed", "severity": "permanent", "id": "once", "recipient": "a@example.com"}
+    event |= {"timestamp": hooks.clock.timestamp(), "message": {"headers": {"message-id": "m@x"}}}
+    first = signed("mailgun", json.dumps({"event-data": event}).encode(), hooks.clock)
+    assert first.to(hooks).ok()["results"][0]["result"] == "applied"
+    assert first.to(hooks).ok()["results"][0]["result"] == "duplicate"
+    other = json.loads(first.body)
+    other["event-data"] |= {"id": "forged", "recipient": "victim@example.com"}
+    forged = replace(first, body=json.dumps(other).encode())
+    forged.to(hooks).no(400, "bad_signature")
+    assert first.to(hooks).ok()["results"][0]["result"] == "duplicate"

@@ -2,7 +2,7 @@
 -- customer has mails, and three of four invoices are due since one and the same midnight.
 INSERT INTO customers
 SELECT lpad(to_hex(n), 32, '0')::uuid, 'cus_' || lpad(n::text, 7, '0'), ARRAY[md5('address ' || n)],
-    '{}', NULL, NULL, NULL, false, NULL, NULL
+    '{}', NULL, NULL, NULL, false, NULL, NULL, '{}'
 FROM generate_series(1, 500000) AS n;
 
 INSERT INTO mails

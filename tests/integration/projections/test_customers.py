@@ -56,3 +56,57 @@ def test_probes_of_the_guard_check_are_in_no_table(database: str) -> None:
         assert (await side.due()).items == []
 
     with_read_side(database, scenario, steps)
+
+
+def test_of_many_subscriptions_those_of_the_oldest_word_are_forgotten_as_in_the_domain(
+    database: str,
+) -> None:
+    told = [
+        build.subscription_told(f"sub_{n}", when=f"2025-12-{1 + n % 28:02}") for n in range(205)
+    ]
+    scenario = given(*told, build.subscription_told("sub_204", when="2025-11-01"))
+    scenario.then(result="stale")
+    known = scenario.aggregate("customer", "cus_1").subscriptions.known
+    assert len(known) == 200
+
+    async def steps(side: ReadSide) -> None:
+        await side.append()
+        await side.catch_up()
+        found = await side.rows(
+            "SELECT s.key, (s.value ->> 'at')::timestamptz"
+            " FROM projection_customers_1.customers, jsonb_each(subscriptions) s"
+        )
+        assert dict(found) == {one.subscription_id: one.at for one in known.values()}
+
+    with_read_side(database, scenario, steps)
+
+
+def test_who_has_subscriptions_that_have_all_ended(database: str) -> None:
+    scenario = given(
+        build.subscription_told("sub_1", when="2025-12-01"),
+        build.subscription_told("sub_2", when="2026-02-01"),
+        build.subscription_told("sub_3", when="2025-12-01"),
+        build.subscription_told("sub_3", ended=False, when="2025-12-02"),
+    )
+
+    async def steps(side: ReadSide) -> None:
+        await side.append()
+        await side.catch_up()
+
+        async def over(*ids: str, customer: str = "cus_1") -> bool:
+            [(found,)] = await side.rows(
+                "SELECT projection_customers_1.subscriptions_ended(%s, %s, '2026-01-01Z')",
+                customer,
+                list(ids),
+            )
+            return bool(found)
+
+        await side.rows("SET search_path TO projection_customers_1, public")
+        assert await over("sub_1")
+        assert not await over("sub_1", "sub_2")
+        assert not await over("sub_1", "sub_3")
+        assert not await over("sub_1", "sub_nobody_knows")
+        assert not await over("sub_1", customer="cus_2")
+        assert not await over()
+
+    with_read_side(database, scenario, steps)

@@ -23,7 +23,7 @@ from ledger.application.world import Identity
 from ledger.domain.balance import Status
 from ledger.domain.identity import Address, fingerprint
 from ledger.domain.policy import Policy
-from ledger.store.keys import create_key, find_key
+from ledger.store.keys import KeyRules, create_key, find_key
 from ledger.store.log.timeouts import Timeouts
 from ledger.store.log.writer import PostgresWriter
 
@@ -56,7 +56,7 @@ async def new_sender(database: str, name: str, *, redeem_required: bool = True) 
     """A key of its own for a sender."""
     async with await AsyncConnection.connect(database, autocommit=True) as connection:
         _, secret = await create_key(
-            connection, name, ["send", "facts"], redeem_required=redeem_required
+            connection, name, ["send", "facts"], KeyRules(redeem_required=redeem_required)
         )
         found = await find_key(connection, secret)
     assert found is not None

@@ -1,6 +1,7 @@
 """The connection is lost at the COMMIT: the answer is right, and nothing is granted twice (D4)."""
 
 import asyncio
+import json
 
 import pytest
 
@@ -102,6 +103,8 @@ def test_while_nobody_can_look_again_the_answer_is_503(database: str, at: At, re
             proxy.plan, proxy.refuse_after = [at], refused
             lost = await engine.submit_all([ask("inv"), ask("other")])
             assert [answer.status for answer in lost] == [503, 503]
+            told = [json.loads(answer.body)["committed"] for answer in lost]
+            assert told == ["unknown", "unknown"]
             assert proxy.done[1:] == [at]
             proxy.accept_again()
             again = await engine.submit_all([ask("inv"), ask("other")])

@@ -15,10 +15,10 @@ from ledger.store.witness import witness_file as module
 from ledger.store.witness.witness_file import (
     START,
     Mark,
-    Testimony,
     Witness,
     WitnessError,
     WitnessFile,
+    WitnessRecord,
     check_witness,
 )
 from tests.integration.store.engines import ask, codes, granted, invoice
@@ -31,14 +31,14 @@ def mark(position: int, byte: int = 1) -> Mark:
     return Mark(position, bytes([byte]) * 32, AT)
 
 
-def saying(position: int, byte: int = 1, epoch: str = "e") -> Testimony:
-    return Testimony(epoch, mark(position, byte))
+def saying(position: int, byte: int = 1, epoch: str = "e") -> WitnessRecord:
+    return WitnessRecord(epoch, mark(position, byte))
 
 
 def test_what_was_written_is_read(witness: Path) -> None:
     file = WitnessFile(witness)
     assert file.read() is None
-    for written in (Testimony("e", START), saying(7)):
+    for written in (WitnessRecord("e", START), saying(7)):
         file.write(written)
         assert file.read() == written
     assert stat.S_IMODE(witness.stat().st_mode) == 0o600
@@ -77,7 +77,7 @@ def test_many_notes_are_few_writes(witness: Path, monkeypatch: pytest.MonkeyPatc
     written: list[int] = []
     write = WitnessFile.write
 
-    def counted(self: WitnessFile, said: Testimony, *, back: bool = False) -> None:
+    def counted(self: WitnessFile, said: WitnessRecord, *, back: bool = False) -> None:
         written.append(said.mark.position)
         write(self, said, back=back)
 
@@ -128,7 +128,9 @@ def test_the_witness_follows_the_log_and_is_never_ahead_of_it(
     checked: list[bool] = []
     write = WitnessFile.write
 
-    def write_what_is_committed(file: WitnessFile, said: Testimony, *, back: bool = False) -> None:
+    def write_what_is_committed(
+        file: WitnessFile, said: WitnessRecord, *, back: bool = False
+    ) -> None:
         checked.append(said.mark == START or end_of(database, said.mark.position) == said.mark)
         write(file, said, back=back)
 
@@ -146,7 +148,7 @@ def test_the_witness_follows_the_log_and_is_never_ahead_of_it(
     with psycopg.connect(database) as connection:
         epoch = connection.execute("SELECT value FROM settings WHERE name = 'epoch'").fetchone()
     assert epoch is not None
-    assert WitnessFile(witness).read() == Testimony(epoch[0], end_of(database, 301))
+    assert WitnessFile(witness).read() == WitnessRecord(epoch[0], end_of(database, 301))
 
 
 def end_of(database: str, position: int) -> Mark:

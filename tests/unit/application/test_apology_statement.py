@@ -57,6 +57,7 @@ def test_the_statement_is_of_the_moment_of_the_grant() -> None:
                 "formatted": "$5.00",
             },
         ],
+        "credit": [],
         "as_of": "2026-07-15T08:31:00Z",
     }
     kept = scenario.event("Incident.ApologyPermitted").statement

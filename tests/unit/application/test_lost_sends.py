@@ -234,7 +234,7 @@ def test_the_recipient_of_a_delivery_report_is_who_the_mail_counts_for() -> None
 def test_a_lost_permit_proves_the_loss_once() -> None:
     body = sent_and_lost(notification())
     word = fact(Delivery("ses", "delivered", "pm_1", body["message_id"]), SENT)
-    scenario = backed_up().when(word).then(alerts=["recovery_mode"])
+    scenario = backed_up().when(hours(2)).when(word).then(alerts=["recovery_mode"])
     resumed(scenario).when(word).then(alerts=[], events=[])
     scenario.when(notification()).then(status=409, code="already_sent")
 

@@ -193,9 +193,10 @@ def test_an_expired_permit_that_nobody_noticed_opens_no_breaker() -> None:
 
 
 def test_a_send_dated_in_the_future_counts_from_now() -> None:
-    scenario = given(observed_send("2026-06-01"), observed_send("2026-06-02"))
+    sends = [fact(observed_send(f"2026-06-0{n}"), id=str(n)) for n in (1, 2)]
+    scenario = given(*sends)
     scenario.when(notification()).then(status=429, code="cap_reached")
-    scenario = given(observed_send("2026-06-01"), observed_send("2026-06-02"), days(1))
+    scenario = given(*sends, days(1))
     scenario.when(notification()).granted_now()
 
 

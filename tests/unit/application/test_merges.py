@@ -250,7 +250,7 @@ def test_an_address_of_two_billing_customers_is_an_alert_and_no_merge() -> None:
 
 
 def test_older_news_of_addresses_is_stale() -> None:
-    scenario = given(fact(customer("cus_1", "new@x.example"), "2026-01-02"))
+    scenario = given(at("2026-01-03"), fact(customer("cus_1", "new@x.example"), "2026-01-02"))
     scenario.when(fact(customer("cus_1", "old@x.example"), "2026-01-01")).then(
         result="stale", events=[]
     )

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from ledger.application.caller import Caller
+from ledger.application.key_limits import KeyLimits
 from ledger.domain.policy import Policy
 from tests.support.build import (
     AGENT,
@@ -183,7 +184,7 @@ def test_follow_ups_are_numbered() -> None:
 
 
 def test_a_key_with_a_list_of_intents_may_use_only_those() -> None:
-    limited = Caller(POLLER.key_id, "bot", SCOPES, intents=frozenset({"copy"}))
+    limited = Caller(POLLER.key_id, "bot", SCOPES, limits=KeyLimits.of(intents=["copy"]))
     scenario = given(message(), intent("copy", by=limited)).granted_now()
     scenario.when(intent("refund", by=limited)).then(status=422, code="unknown_intent", events=[])
     scenario.when(intent("refund")).granted_now()

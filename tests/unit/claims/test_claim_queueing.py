@@ -52,7 +52,7 @@ class Queue:
 @pytest.fixture(autouse=True)
 def told_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     async def slices(
-        context: Any, claim: Claim, stage: str | None, limit: int
+        context: Any, claim: Claim, stage: str | None, limit: int, limits: object
     ) -> AsyncGenerator[list[ReadyCustomer], None]:
         assert (stage, limit) == (None, 100)
         for one in context.slices:

@@ -4,18 +4,18 @@ import asyncio
 
 import pytest
 
-from api.claims.claimed_customers import Claim, ClaimedCustomers, PassedOver
+from api.claims.claimed_customers import Claim, ClaimedCustomers, Skipped
 from ledger.application.ports import StoreUnavailable
 
 
 def test_at_first_nobody_is_passed_over() -> None:
-    assert ClaimedCustomers().pass_over() == PassedOver([], None)
+    assert ClaimedCustomers().to_skip() == Skipped([], None)
 
 
 def test_who_is_being_decided_is_passed_over_and_nothing_is_waited_for() -> None:
     claimed = ClaimedCustomers()
     Claim(claimed).asks(["a"])
-    assert claimed.pass_over() == PassedOver(["a"], None)
+    assert claimed.to_skip() == Skipped(["a"], None)
 
 
 def test_who_has_a_permit_is_passed_over_until_the_read_models_tell_of_it() -> None:
@@ -24,11 +24,11 @@ def test_who_has_a_permit_is_passed_over_until_the_read_models_tell_of_it() -> N
     claim.asks(["a", "b", "c"])
     claim.answered("a", 7)
     claim.answered("b", 9)
-    assert claimed.pass_over() == PassedOver(["c", "a", "b"], 9)
+    assert claimed.to_skip() == Skipped(["c", "a", "b"], 9)
     claimed.forget(7)
-    assert claimed.pass_over() == PassedOver(["c", "b"], 9)
+    assert claimed.to_skip() == Skipped(["c", "b"], 9)
     claimed.forget(9)
-    assert claimed.pass_over() == PassedOver(["c"], None)
+    assert claimed.to_skip() == Skipped(["c"], None)
 
 
 def test_the_claims_own_are_passed_over_and_not_waited_for() -> None:
@@ -37,7 +37,7 @@ def test_the_claims_own_are_passed_over_and_not_waited_for() -> None:
     claim.asks(["a", "b", "c"])
     claim.answered("a", 7)
     claim.answered("b", 9)
-    found = claimed.pass_over(["b", "c"])
+    found = claimed.to_skip(["b", "c"])
     assert (set(found.customers), found.until) == ({"a", "b", "c"}, 7)
 
 
@@ -46,7 +46,7 @@ def test_who_was_denied_can_be_asked_for_again_at_once() -> None:
     claim = Claim(claimed)
     claim.asks(["a"])
     claim.answered("a", None)
-    assert claimed.pass_over() == PassedOver([], None)
+    assert claimed.to_skip() == Skipped([], None)
 
 
 def test_whose_answer_nobody_waited_for_can_be_asked_for_when_the_claim_has_ended() -> None:
@@ -99,7 +99,7 @@ def test_one_claim_at_a_time_looks_for_customers_and_none_waits_for_ever() -> No
                 async with claimed.alone():
                     raise AssertionError("two at once")
         async with claimed.alone():
-            assert claimed.pass_over() == PassedOver([], None)
+            assert claimed.to_skip() == Skipped([], None)
 
     asyncio.run(scenario())
 

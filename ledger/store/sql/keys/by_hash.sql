@@ -1,1 +1,3 @@
-SELECT key_id, name, scopes, redeem_required, intents, transactional FROM keys WHERE partition = 0 AND hash = %(hash)s AND revoked_at IS NULL
+SELECT key_id, name, scopes, redeem_required, intents, transactional, kinds, stages, customers,
+    reads_addresses, riding
+FROM keys WHERE partition = 0 AND hash = %(hash)s AND revoked_at IS NULL

@@ -1,0 +1,38 @@
+"""What the limits of a key mean for calls that no decision stands behind: lists, claims, leases."""
+
+from api.contract.problems import ProblemError
+from ledger.application.caller import Caller
+
+
+def check_dunning(caller: Caller, stage: str | None) -> None:
+    """What is due is shown to keys that may ask for reminders. Raises ProblemError."""
+    if sees_its_own_only(caller):
+        check_claim(caller, stage)
+
+
+def check_claim(caller: Caller, stage: str | None) -> None:
+    """A claim is for keys that may ask for reminders, of this stage. Raises ProblemError."""
+    limits = caller.limits
+    if limits is None:
+        return
+    if not limits.allows_dunning():
+        raise ProblemError("key_limit", "this key may not ask for reminders: nothing is due for it")
+    if stage is not None and not limits.allows_stage(stage):
+        raise ProblemError("key_limit", f"this key may not ask for the stage {stage}")
+
+
+def check_job(caller: Caller, job: str, *, named: bool = True) -> None:
+    """A key with limits has leases of its own jobs only, and gives up only what it names."""
+    if caller.limits is None:
+        return
+    if not caller.limits.allows_job(caller.name, job):
+        raise ProblemError(
+            "key_limit", "a key with limits has leases only of jobs of its name, or name:…"
+        )
+    if not named:
+        raise ProblemError("key_limit", "name the holder or the token of the lease to give up")
+
+
+def sees_its_own_only(caller: Caller) -> bool:
+    """Does the key see only what it may ask for? With limits, and no scope to read everything."""
+    return caller.limits is not None and not caller.may("operate") and not caller.may("audit")

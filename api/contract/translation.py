@@ -7,6 +7,7 @@ from typing import Any
 from api.contract import facts as shapes
 from api.contract.fields import Body
 from api.contract.permits import Asked
+from api.contract.sent_mails import SendObservedData
 from ledger.application.facts.address_hold import AddressHoldTold
 from ledger.application.facts.customer_credit import CustomerCredited
 from ledger.application.facts.customer_hold import CustomerHeld
@@ -149,7 +150,7 @@ class Translator:
             provider_key=data.provider_idempotency_key,
         )
 
-    def sent(self, data: shapes.SendObservedData) -> SendObserved:
+    def sent(self, data: SendObservedData) -> SendObserved:
         """A mail that went out without a known permit, and what it carries of a lost one."""
         return SendObserved(
             data.customer_id,

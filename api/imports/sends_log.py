@@ -11,9 +11,9 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from api.contract.facts import SendObservedData
 from api.contract.fields import Email, Id, MessageId
 from api.contract.problems import validation_errors
+from api.contract.sent_mails import SendObservedData
 from api.imports.addresses import addresses_in
 from api.imports.csv_rows import csv_rows
 from api.imports.dates import Dates, moment_of

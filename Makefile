@@ -17,7 +17,7 @@ PACKAGES := ledger projections api bench
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install run test lint format bench clean
+.PHONY: help install run test lint format bench torture audit-dependencies clean
 
 help:
 	@echo "make install  prepare $(VENV)"
@@ -26,6 +26,8 @@ help:
 	@echo "make lint     check style, types and import contracts"
 	@echo "make format   rewrite the sources in the project's style"
 	@echo "make bench    run the benchmarks"
+	@echo "make torture  kill and stop a ledger under load for MINUTES, and judge what clients heard"
+	@echo "make audit-dependencies  look for known vulnerabilities in the pinned packages"
 	@echo "make clean    remove $(VENV) and everything built"
 
 install: $(STAMP)
@@ -62,6 +64,12 @@ bench: install
 
 torture: install
 	$(BIN)/python -m tests.torture --minutes $(MINUTES) --seed $(SEED)
+
+# In an environment of its own: the tool is none of the product's dependencies.
+audit-dependencies:
+	test -x .venv-audit/bin/pip-audit || { $(PYTHON) -m venv .venv-audit && \
+	  .venv-audit/bin/pip install -qq pip-audit==2.10.1; }
+	.venv-audit/bin/pip-audit --requirement constraints.txt --no-deps --disable-pip
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis \

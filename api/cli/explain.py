@@ -51,6 +51,8 @@ def _tell_request(row: dict[str, Any]) -> None:
     click.echo(f"Decision {row['decision_id']} of {shown(row['decided_at'])} UTC")
     click.echo(f"{row['sender']} asked for: {json.dumps(row['request'])}")
     click.echo(f"and heard: {row['status']} {heard}{again}")
+    if row["repeats"]:
+        click.echo(f"  {row['repeats']} times within a minute, beside those with rows of their own")
     if "detail" in row["answer"]:
         click.echo(f"  {row['answer']['detail']}")
     click.echo()

@@ -48,6 +48,7 @@ class DecisionDetail(Body):
     status: int
     code: str | None
     replayed: bool
+    repeats: int
     policy: str
     policy_text: dict[str, Any] | None
     position: str

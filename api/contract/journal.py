@@ -6,7 +6,10 @@ from api.contract.fields import Body, Instant
 
 
 class DecisionRow(Body):
-    """One decision of the decision log; a null `code` is a yes."""
+    """One decision of the decision log; a null `code` is a yes.
+
+    `repeats`: for how many identical denials beside the rows before it this one row stands.
+    """
 
     decision_id: str
     decided_at: Instant
@@ -19,6 +22,7 @@ class DecisionRow(Body):
     status: int
     code: str | None
     replayed: bool
+    repeats: int
     policy: str
     position: str
 

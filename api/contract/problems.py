@@ -12,12 +12,17 @@ from ledger.domain.reasons import REASONS
 PROBLEM = "application/problem+json"
 RETRY_SOON = (("Retry-After", "1"),)
 """Retry-After of every 503, in seconds: a database that is down is mostly back within seconds."""
+_SOON = frozenset({"rate_limited"})
 OTHER_REASONS = {
     "unauthorized": (401, "No key, or one that the ledger does not know"),
     "forbidden": (403, "This key may not do that"),
     "not_found": (404, "There is nothing here"),
     "method_not_allowed": (405, "The path does not take this method"),
     "too_large": (413, "The body is larger than 1 MiB"),
+    "bad_request": (400, "This is not a request of HTTP/1.1"),
+    "request_timeout": (408, "The request took too long to arrive"),
+    "uri_too_long": (414, "The path and its query are too long"),
+    "head_too_large": (431, "The headers are too many or too large"),
     "bad_signature": (400, "The signature of the webhook does not fit"),
     "log_changed": (409, "The log that this position is of was replaced by an older copy"),
     "stale": (503, "The read model has not come that far yet"),
@@ -78,7 +83,7 @@ def problem_document(code: str, detail: str, **extra: Any) -> tuple[int, dict[st
         status, title, retryable = reason.status, reason.title, reason.retryable
     else:
         status, title = OTHER_REASONS[code]
-        retryable = status == 503
+        retryable = status in (408, 503)
     step = NEXT_STEPS.get(code, DEFECT)
     body: dict[str, Any] = {
         "type": f"/problems/{code}",
@@ -123,7 +128,12 @@ def first_of(errors: list[dict[str, Any]]) -> str:
 def problem_answer(code: str, detail: str, **extra: Any) -> Answer:
     """A problem document as an answer."""
     status, body = problem_document(code, detail, **extra)
-    return Answer(status, to_json(body), RETRY_SOON if status == 503 else ())
+    return Answer(status, to_json(body), retry_headers(status, code))
+
+
+def retry_headers(status: int, code: str) -> tuple[tuple[str, str], ...]:
+    """`Retry-After` of a problem that is over within seconds."""
+    return RETRY_SOON if status == 503 or code in _SOON else ()
 
 
 def invalid_answer(error: ValidationError) -> Answer:

@@ -10,8 +10,10 @@ from fastapi.security.http import HTTPAuthorizationCredentials
 from api.contract.problems import ProblemError
 from api.http.context import Context, context_of
 from api.http.fresh_reads import After, log_has_reached
+from api.http.reserve import is_for_need, may_use_the_reserve, still_live
 from api.upkeep.sweeper import let_lapse
 from ledger.application.caller import Caller
+from ledger.store.connections import use_the_reserve
 
 _CALLER = "ledger.caller"
 SEVERAL = "the request has several Authorization headers; send one"
@@ -40,15 +42,21 @@ async def caller_of(context: Context, authorization: bytes | None) -> Caller:
     raise _unauthorized()
 
 
-async def _caller_by_the_store(request: Request) -> Caller:
+async def _caller_by_the_store(request: Request, in_need: bool) -> Caller:
     """The caller, read from the store once per request: another process may have revoked the key.
 
-    The hot path uses the cache of keys instead; there the engine checks under the writer lock.
+    An unknown key is refused from memory. The hot path has nothing but memory; there the engine
+    checks under the writer lock. `in_need`: by the reserve, if the caller is one who may use it.
     """
     caller = request.scope.get(_CALLER)
     if caller is None:
         header = the_authorization(request.scope["headers"]) or b""
-        caller = await context_of(request).keys.find(header)
+        context = context_of(request)
+        caller = await context.keys.find(header)
+        if caller is not None:
+            if in_need and may_use_the_reserve(caller):
+                use_the_reserve()
+            caller = await still_live(context.connections, header)
         if caller is None:
             raise _unauthorized()
         request.scope[_CALLER] = caller
@@ -65,6 +73,7 @@ class Requirement:
 
     def __init__(self, *scopes: str) -> None:
         self._scopes = scopes
+        self._in_need = is_for_need(scopes)
 
     async def __call__(
         self,
@@ -76,7 +85,7 @@ class Requirement:
 
     async def judge(self, request: Request) -> Caller:
         """The caller of a request. Raises ProblemError (unauthorized, forbidden)."""
-        caller = await _caller_by_the_store(request)
+        caller = await _caller_by_the_store(request, self._in_need)
         if not any(caller.may(scope) for scope in self._scopes):
             raise ProblemError("forbidden", f"this needs the scope {' or '.join(self._scopes)}")
         return caller

@@ -8,6 +8,7 @@ from fastapi import Request
 from api.claims.parts import ClaimParts
 from api.contract.translation import Translator
 from api.guard_check.parts import ProbedParts
+from api.http.key_limits import KeyLimits
 from api.http.key_ring import KeyRing
 from api.settings.environment import Settings
 from api.webhooks.intake import Intake
@@ -23,6 +24,7 @@ class Context(ClaimParts, ProbedParts):
     settings: Settings
     translator: Translator
     keys: KeyRing
+    key_limits: KeyLimits
     writer: PostgresWriter
     intake: Intake
     refresher: Refresher

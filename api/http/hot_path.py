@@ -13,7 +13,9 @@ from api.contract.permits import RedeemRequest
 from api.contract.problems import PROBLEM, ProblemError, invalid_answer, problem_answer
 from api.http.auth import SEVERAL, caller_of, the_authorization
 from api.http.context import Context
+from api.http.door.protocol import RESERVE
 from api.http.permit_request import ask, kept_redeem
+from api.http.reserve import may_use_the_reserve
 from api.running.decision_ids import DECISION_IDS
 from api.webhooks.answering import answer_webhook
 from ledger.application.answers import Answer
@@ -24,11 +26,18 @@ PERMITS = "/v1/permits"
 WEBHOOKS = "/v1/webhooks/"
 _REDEEM = "/redeem"
 _log = logging.getLogger("ledger.http")
-_Way: TypeAlias = Callable[[Scope, str, bytes], Awaitable[Answer]]
+_Way: TypeAlias = Callable[[Scope, str, Receive], Awaitable[Answer]]
+_IN_NEED = ("/v1/control", "/v1/alerts")
+"""What an operator's key is never limited in."""
+_CROWDED = problem_answer("unavailable", "there are too many connections; nothing was asked")
 
 
 class TooLarge(Exception):
     """The body is larger than the limit; the connection is closed after the response."""
+
+
+class Gone(Exception):
+    """The caller went away before the body was whole: what came of it is not a request."""
 
 
 class HasContext(Protocol):
@@ -61,16 +70,48 @@ class HotPath:
             await self._app(scope, receive, send)
             return
         path: str = scope["path"]
+        state = scope.get("state")
+        if state and RESERVE in state and not await self._is_in_need(scope, path):
+            await send_answer(send, _CROWDED, close=True)
+            return
         way = self._shortcut(path) if scope["method"] == "POST" else None
         if way is None:
-            await self._bounded(scope, receive, send)
+            await self._limited(scope, receive, send, path)
             return
         try:
-            body = await read_body(scope, receive, self._limit)
-            answer = await _answered(way(scope, path, body))
+            answer = await _answered(way(scope, path, receive))
         except TooLarge:
             answer = problem_answer("too_large", "a body may have up to 1 MiB")
+        except Gone:
+            return
         await send_answer(send, answer)
+
+    async def _is_in_need(self, scope: Scope, path: str) -> bool:
+        """Is this to be answered though all places are taken: an operator's call, or a probe's?"""
+        if path == "/healthz":
+            return True
+        try:
+            caller = await caller_of(self._state.context, _header(scope, b"authorization"))
+        except (ProblemError, StoreUnavailable):
+            return False
+        return may_use_the_reserve(caller)
+
+    async def _limited(self, scope: Scope, receive: Receive, send: Send, path: str) -> None:
+        """Pass a request to FastAPI, if its key may ask now."""
+        context: Context = self._state.context
+        header = _header(scope, b"authorization")
+        caller = context.keys.known(header, context.engine.keys_version) if header else None
+        if caller is None or (path.startswith(_IN_NEED) and may_use_the_reserve(caller)):
+            await self._bounded(scope, receive, send)
+            return
+        refused = context.key_limits.enter(caller.key_id)
+        if refused is not None:
+            await send_answer(send, refused)
+            return
+        try:
+            await self._bounded(scope, receive, send)
+        finally:
+            context.key_limits.leave(caller.key_id)
 
     def _shortcut(self, path: str) -> _Way | None:
         if path == PERMITS or (path.startswith(PERMITS + "/") and path.endswith(_REDEEM)):
@@ -79,13 +120,15 @@ class HotPath:
             return self._webhook
         return None
 
-    async def _webhook(self, scope: Scope, path: str, body: bytes) -> Answer:
+    async def _webhook(self, scope: Scope, path: str, receive: Receive) -> Answer:
         the_authorization(scope["headers"])
+        body = await read_body(receive, self._limit)
         headers = {n.decode("latin-1"): v.decode("latin-1") for n, v in scope["headers"]}
         intake = self._state.context.intake
         return await answer_webhook(intake, path[len(WEBHOOKS) :], headers, body)
 
-    async def _permit(self, scope: Scope, path: str, body: bytes) -> Answer:
+    async def _permit(self, scope: Scope, path: str, receive: Receive) -> Answer:
+        """The answer of a permit or redeem; the body of who may not ask is not read."""
         authorization = key_header = None
         for name, value in scope["headers"]:
             if name == b"authorization":
@@ -98,14 +141,21 @@ class HotPath:
         caller = await caller_of(context, authorization)
         if not caller.may("send") and not (path != PERMITS and caller.may("operate")):
             return problem_answer("forbidden", "this needs the scope send")
-        if path == PERMITS:
-            return await ask(context, caller, path, body, key_header)
-        permit_id = known_uuid(path[len(PERMITS) + 1 : -len(_REDEEM)])
-        asked = RedeemRequest.model_validate_json(body or b"{}")
-        request = kept_redeem(permit_id, asked)
-        return await context.engine.submit(
-            Redeem(permit_id, asked.attempt, caller, DECISION_IDS.next(), request)
-        )
+        refused = context.key_limits.enter(caller.key_id)
+        if refused is not None:
+            return refused
+        try:
+            body = await read_body(receive, self._limit)
+            if path == PERMITS:
+                return await ask(context, caller, path, body, key_header)
+            permit_id = known_uuid(path[len(PERMITS) + 1 : -len(_REDEEM)])
+            asked = RedeemRequest.model_validate_json(body or b"{}")
+            request = kept_redeem(permit_id, asked)
+            return await context.engine.submit(
+                Redeem(permit_id, asked.attempt, caller, DECISION_IDS.next(), request)
+            )
+        finally:
+            context.key_limits.leave(caller.key_id)
 
     async def _bounded(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request to FastAPI and count its body; answer 413 if it is too large."""
@@ -146,6 +196,8 @@ async def _answered(work: Awaitable[Answer]) -> Answer:
         return invalid_answer(error)
     except ProblemError as error:
         return problem_answer(error.code, error.detail, **error.extra)
+    except (TooLarge, Gone):
+        raise
     except StoreUnavailable:
         return problem_answer("unavailable", "the store does not answer; nothing was granted")
     except Exception:
@@ -161,14 +213,21 @@ def known_uuid(text: str) -> str:
         raise ProblemError("unknown_permit", "there is no such permit") from None
 
 
-async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
-    """The whole body. Raises TooLarge."""
+def _header(scope: Scope, wanted: bytes) -> bytes | None:
+    for name, value in scope["headers"]:
+        if name == wanted:
+            return bytes(value)
+    return None
+
+
+async def read_body(receive: Receive, limit: int) -> bytes:
+    """The whole body, of up to `limit` bytes. Raises TooLarge or Gone."""
     chunks: list[bytes] = []
     seen = 0
     while True:
         message = await receive()
         if message["type"] != "http.request":
-            return b"".join(chunks)
+            raise Gone
         chunk = message.get("body", b"")
         seen += len(chunk)
         if seen > limit:
@@ -178,8 +237,11 @@ async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
         chunks.append(chunk)
 
 
-async def send_answer(send: Send, answer: Answer) -> None:
-    """Send an answer; its body was encoded when it was decided and is not encoded again."""
+async def send_answer(send: Send, answer: Answer, close: bool = False) -> None:
+    """Send an answer; its body was encoded when it was decided and is not encoded again.
+
+    `close`: the connection ends with it.
+    """
     media_type = PROBLEM if answer.status >= 400 else "application/json"
     headers = [
         (b"content-type", media_type.encode()),
@@ -187,6 +249,8 @@ async def send_answer(send: Send, answer: Answer) -> None:
     ]
     for name, value in answer.headers:
         headers.append((name.lower().encode(), value.encode()))
+    if close:
+        headers.append((b"connection", b"close"))
     if answer.status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})

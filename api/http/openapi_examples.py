@@ -218,7 +218,7 @@ DENIALS: dict[tuple[str, str], dict[str, list[str]]] = {
         ).split(),
         "403": ["forbidden", "key_limit", "riding_facts_refused"],
         "422": ["key_conflict", "invalid_request", "unknown_intent"],
-        "429": ["cap_reached", "loop_guard"],
+        "429": ["cap_reached", "loop_guard", "rate_limited"],
         "503": ["clock_suspect", "unavailable"],
     },
     ("post", "/v1/permits/{permit_id}/redeem"): {

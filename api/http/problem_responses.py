@@ -10,10 +10,10 @@ from starlette.exceptions import HTTPException
 
 from api.contract.problems import (
     PROBLEM,
-    RETRY_SOON,
     ProblemError,
     first_of,
     problem_document,
+    retry_headers,
     validation_errors,
 )
 from ledger.application.answers import Answer, to_json
@@ -23,7 +23,7 @@ from ledger.application.ports import StoreUnavailable
 def problem_response(code: str, detail: str, **extra: Any) -> Response:
     """A problem document as a response."""
     status, body = problem_document(code, detail, **extra)
-    headers = dict(RETRY_SOON) if status == 503 else {}
+    headers = dict(retry_headers(status, code))
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     return Response(to_json(body), status, headers, PROBLEM)
@@ -91,7 +91,7 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
         409: "A denial: the code says which guard, `retryable` whether to ask again",
         413: "too_large: the body is over 1 MiB",
         422: "invalid_request, key_conflict or unknown_intent",
-        429: "cap_reached or loop_guard",
+        429: "cap_reached, loop_guard or rate_limited",
         503: "unavailable (store down, queue full) or clock_suspect: send nothing, ask again",
     }
     found: dict[int | str, dict[str, Any]] = {}

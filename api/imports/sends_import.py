@@ -18,12 +18,13 @@ from api.settings.writing import writer_of
 from ledger.application.answers import Answer
 from ledger.application.caller import SYSTEM, Caller
 from ledger.application.commands import ApplyFact
-from ledger.application.engine import Engine, Limits
+from ledger.application.engine import Engine
 from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.delivery import Delivery
 from ledger.application.facts.fact import Fact
 from ledger.application.facts.fact_names import fact_name
 from ledger.application.facts.send_observed import SendObserved
+from ledger.application.limits import Limits
 from ledger.application.ports import Loaded, Need
 from ledger.application.world import Identity, Name
 from ledger.domain.identity import Address, customer_known_by

@@ -11,6 +11,7 @@ from api.claims.claimed_customers import ClaimedCustomers
 from api.contract.translation import Translator
 from api.http.app import build_http
 from api.http.context import Context
+from api.http.key_limits import KeyLimits
 from api.http.key_ring import KeyRing
 from api.paging.pager import Pager
 from api.running.recent_time import RecentTime
@@ -22,7 +23,8 @@ from api.upkeep.sweeper import sweep
 from api.upkeep.witness_watch import watch
 from api.webhooks.intake import Intake
 from api.webhooks.refresh.refresher import Refresher
-from ledger.application.engine import Engine, Limits
+from ledger.application.engine import Engine
+from ledger.application.limits import Limits
 from ledger.application.world import Identity
 from ledger.store.connections import Connections
 from ledger.store.idempotency_lock import IdempotencyLock
@@ -43,6 +45,7 @@ def build_app(settings: Settings, conninfo: str, test_clock: bool) -> ASGIApp:
         await context.engine.start()
         context.engine.on_commit(context.projector.wake)
         await context.projector.start()
+        supervisor.start("keys", context.keys.run)
         supervisor.start("read models", lambda: rebuild_outdated(conninfo, settings.policy))
         supervisor.start("pager", context.pager.run)
         supervisor.start("sweeper", lambda: sweep(context))
@@ -72,7 +75,8 @@ def build_context(
     identity = Identity(settings.secret, policy.message_id_domain)
     connections = Connections(conninfo)
     writer = writer_of(settings, conninfo)
-    engine = Engine(writer, policy, identity, Limits(queue=settings.max_waiting))
+    limits = Limits(queue=settings.max_waiting, a_caller=settings.per_key.commands)
+    engine = Engine(writer, policy, identity, limits)
     reader, translator = LedgerReader(connections), Translator(identity, policy.own_lists)
     pager = Pager(conninfo, settings.alert_urls, policy)
     time = RecentTime(reader.now, always_read=test_clock)
@@ -88,7 +92,8 @@ def build_context(
         reader=reader,
         projector=Projector(conninfo, alert=lag_alert(connections)),
         pager=pager,
-        keys=KeyRing(connections),
+        keys=KeyRing(conninfo),
+        key_limits=KeyLimits(settings.per_key),
         supervisor=supervisor,
         intake=intake,
         refresher=Refresher(intake, connections, settings.apis, policy),

@@ -16,17 +16,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.supervisors import Multiprocess
 
+from api.http.door.door import Door
 from api.paging.targets import targets_of
 from api.process.assembly import build_app
 from api.process.logs import configure_logging, log_config
+from api.process.open_files import within_open_files
 from api.settings.environment import Settings, kept_secret, load_settings
+from api.settings.greedy_callers import DoorLimits
 from ledger.store.embedded.server import EmbeddedPostgres
 from ledger.store.keys import SCOPES, insert_first_key
 from ledger.store.migrate import migrate
@@ -127,6 +130,7 @@ def serve(
     """
     configure_logging()
     targets_of(settings.alert_urls)
+    door = within_open_files(settings.door)
     with _stopping_in_order(), running_store(settings) as conninfo:
         started = prepare(settings, conninfo, test_clock)
         with _listening(host, port) as listener:
@@ -137,9 +141,9 @@ def serve(
             ready.start()
             if workers == 1:
                 app = build_app(settings, conninfo, started.test_clock)
-                uvicorn.Server(server_config(app)).run(sockets=[listener])
+                uvicorn.Server(server_config(app, door)).run(sockets=[listener])
             else:
-                _serve_with_workers(settings, started, listener, workers)
+                _serve_with_workers(settings, door, started, listener, workers)
 
 
 @contextlib.contextmanager
@@ -173,37 +177,40 @@ def worker_app() -> ASGIApp:
 
 
 def _serve_with_workers(
-    settings: Settings, started: Started, listener: socket.socket, workers: int
+    settings: Settings,
+    door: DoorLimits,
+    started: Started,
+    listener: socket.socket,
+    workers: int,
 ) -> None:
     os.environ[_HANDED_DOWN] = started.conninfo
     os.environ[_TEST_CLOCK] = "1" if started.test_clock else "0"
     os.environ[_SECRET] = settings.secret.decode()
     os.environ[_WITNESS] = str(settings.witness_path)
-    config = server_config("api.process.serving:worker_app", factory=True, workers=workers)
+    config = server_config("api.process.serving:worker_app", door, factory=True, workers=workers)
     Multiprocess(config, sockets=[listener]).run()
 
 
-_MOST_CONNECTIONS = 1_000
-"""Concurrent requests per process; with 1 MiB per body this bounds memory. Others get a 503."""
+def server_config(
+    app: Any, door: DoorLimits | None = None, factory: bool = False, workers: int = 1
+) -> uvicorn.Config:
+    """The uvicorn configuration; benchmarks use it for their baselines too.
 
-
-def server_config(app: Any, factory: bool = False, workers: int = 1) -> uvicorn.Config:
-    """The uvicorn configuration; benchmarks use it for their baselines too."""
+    The door bounds connections, heads, bodies and pipelines, which uvicorn itself does not.
+    """
     return uvicorn.Config(
         app,
         factory=factory,
         workers=workers,
         loop="uvloop",
-        http="httptools",
+        http=cast(Any, Door(door)),
+        ws="none",
         access_log=False,
         log_config=log_config(),
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=30,
-        limit_concurrency=_MOST_CONNECTIONS,
-        timeout_keep_alive=75,
         backlog=2048,
-        h11_max_incomplete_event_size=64 * 1024,
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
+from api.settings.greedy_callers import BadBound, DoorLimits, PerKey, read_door, read_per_key
 from api.webhooks.provider import Settings as WebhookSettings
 from api.webhooks.refresh.apis import ApiAccess, BadApiSetting, read_api_access
 from api.webhooks.registry import provider_names
@@ -44,6 +45,8 @@ class Settings:
     read_wait: float = 2.0
     max_body: int = 1024 * 1024
     max_waiting: int = 4096
+    door: DoorLimits = field(default_factory=DoorLimits)
+    per_key: PerKey = field(default_factory=PerKey)
 
     @property
     def witness_path(self) -> Path:
@@ -81,6 +84,10 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     data_dir = Path(env.get("LEDGER_DATA_DIR") or default_data_dir()).expanduser()
     witness = env.get("LEDGER_WITNESS")
     policy = _policy(env, config)
+    try:
+        door, per_key = read_door(env), read_per_key(env)
+    except BadBound as error:
+        raise SettingsError(str(error)) from None
     return Settings(
         data_dir=data_dir,
         database_url=_postgres_url(env, "LEDGER_DATABASE_URL"),
@@ -94,6 +101,8 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
         witness_seconds=_witness_seconds(env),
         witness_url=_postgres_url(env, "LEDGER_WITNESS_URL"),
         require_sync=_require_sync(env),
+        door=door,
+        per_key=per_key,
     )
 
 

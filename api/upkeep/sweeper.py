@@ -4,7 +4,7 @@ import asyncio
 
 from api.running.parts import Parts
 from api.upkeep.feed_watch import watch_feeds
-from ledger.application.commands import Lapse
+from ledger.application.commands import NOBODY, Lapse
 from ledger.application.effects import Alert
 from ledger.application.ports import StoreUnavailable
 from ledger.store.alerts.alerting import raise_alert
@@ -27,6 +27,8 @@ async def sweep(parts: Parts) -> None:
         try:
             await let_lapse(parts)
             await watch_unknown(parts)
+            if parts.engine.owes_rows:
+                await parts.engine.submit(Lapse(NOBODY))
             await watch_feeds(parts)
             if rounds % _HOUSEKEEPING_EVERY == 0:
                 await _clear_old(parts)

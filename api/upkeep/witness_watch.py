@@ -1,16 +1,14 @@
 """Compares the log with the witness at start-up and while there are no requests (design D13)."""
 
 import asyncio
-import uuid
 
 from api.running.parts import Parts
-from ledger.application.commands import Lapse
+from ledger.application.commands import NOBODY, Lapse
 from ledger.application.ports import Need, StoreUnavailable
 from ledger.store.witness.witness_file import WitnessError, WitnessFile
 
 PERIOD = 1.0
 """Seconds between two polls of the log's last position."""
-_NOBODY = str(uuid.UUID(int=0))
 
 
 async def watch(parts: Parts) -> None:
@@ -43,5 +41,5 @@ def had_begun(parts: Parts) -> bool:
 
 async def compare_now(parts: Parts) -> bool:
     """Begin an empty batch: the writer compares the log with the witness before each batch."""
-    answer = await parts.engine.submit(Lapse(_NOBODY))
+    answer = await parts.engine.submit(Lapse(NOBODY))
     return answer.status < 500

@@ -3,7 +3,7 @@
 import asyncio
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -132,6 +132,17 @@ def store_failed(error: StoreUnavailable) -> Answer:
         "recorded; send nothing, and ask again with the same Idempotency-Key"
     )
     return plain_problem("unavailable", detail, committed="unknown")
+
+
+def too_many_commands(most: int) -> Answer:
+    """429: one key has as many commands waiting as one may (ietf-httpapi-ratelimit-headers)."""
+    problem = plain_problem("rate_limited", f"this key has {most} commands waiting; ask again")
+    headers = (
+        ("Retry-After", "1"),
+        ("RateLimit-Policy", f'"commands";q={most}'),
+        ("RateLimit", '"commands";r=0;t=1'),
+    )
+    return replace(problem, headers=headers)
 
 
 async def answered(futures: Sequence["asyncio.Future[Answer]"]) -> list[Answer]:

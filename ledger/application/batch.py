@@ -1,5 +1,6 @@
 """Decides a list of commands in order over one open transaction, and collects what to write."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -8,9 +9,10 @@ from uuid import UUID
 from ledger.application import answers, riding
 from ledger.application.answers import Answer
 from ledger.application.cache import AggregateCache
-from ledger.application.caller import Riding
+from ledger.application.caller import SYSTEM, Riding
 from ledger.application.commands import ApplyFact, BindAnswer, Command, Redeem, RequestPermit
 from ledger.application.decide import decide, lapses, riding_facts
+from ledger.application.decision_rows import decision_row
 from ledger.application.effects import Change, NameClaim, Outcome, denied, ids_of_outcome
 from ledger.application.key_obstacles import obstacle_on_record
 from ledger.application.ports import (
@@ -23,6 +25,7 @@ from ledger.application.ports import (
     WriterSession,
 )
 from ledger.application.prefetch import follow
+from ledger.application.repeated_denials import Tally
 from ledger.application.trial import Trial
 from ledger.application.views import invoice_view
 from ledger.application.walk import Walk
@@ -50,6 +53,15 @@ class Work:
     granted_bodies: dict[str, bytes] = field(default_factory=dict)
     to_snapshot: dict[UUID, Any] = field(default_factory=dict)
     trial: Trial | None = None
+    tally: Tally | None = None
+    owed: int = 0
+
+    @property
+    def decided(self) -> Iterator[DecisionRow]:
+        """The decisions of this transaction, counted ones included; no rows of earlier ones."""
+        yield from self.batch.decisions[self.owed :]
+        if self.tally is not None:
+            yield from self.tally.counted
 
 
 def open_work(
@@ -323,7 +335,12 @@ async def _decided(work: Work, command: RequestPermit | Redeem, outcome: Outcome
     if outcome.replayed:
         headers = (*headers, ("Idempotent-Replayed", "true"))
     headers = (*headers, *(("Ledger-Warning", warning) for warning in outcome.warnings))
-    _log_decision(work, command, outcome, position, stored)
+    row = decision_row(command, outcome, stored, work.world.now, position, work.policy_version)
+    repeated = _repeated(work, command, outcome, row)
+    if repeated is None:
+        work.batch.decisions.append(row)
+    elif outcome.denial is not None:
+        sent = answers.problem_body(outcome.denial, repeated, outcome.body)
     if isinstance(command, RequestPermit) and outcome.status == 201:
         _bind(work, command, outcome, stored)
     permit_id = outcome.granted.permit_id if outcome.granted else None
@@ -364,31 +381,15 @@ async def _address(work: Work, fingerprint: str | None) -> str | None:
     return work.cache.addresses.get(fingerprint)
 
 
-def _log_decision(
-    work: Work,
-    command: RequestPermit | Redeem,
-    outcome: Outcome,
-    position: int,
-    stored: bytes,
-) -> None:
-    asked = isinstance(command, RequestPermit)
-    work.batch.decisions.append(
-        DecisionRow(
-            decision_id=command.decision_id,
-            decided_at=work.world.now,
-            position=position,
-            operation="permit" if asked else "redeem",
-            key_id=command.caller.key_id,
-            sender=command.caller.name,
-            kind=command.kind if isinstance(command, RequestPermit) else None,
-            customer_id=outcome.customer_id,
-            invoice_id=outcome.invoice_id,
-            thread_id=outcome.thread_id,
-            status=outcome.status,
-            code=outcome.denial.code if outcome.denial else None,
-            replayed=outcome.replayed,
-            policy=work.policy_version,
-            request=command.request,
-            answer=stored,
-        )
-    )
+def _repeated(
+    work: Work, command: RequestPermit | Redeem, outcome: Outcome, row: DecisionRow
+) -> str | None:
+    """The decision that this denial repeats without a row of its own; None where it has one.
+
+    The ledger's own requests, and denials that change something, always have one.
+    """
+    if work.tally is None or outcome.denial is None or command.caller.key_id == SYSTEM.key_id:
+        return None
+    if outcome.changes or outcome.alerts:
+        return None
+    return work.tally.row_for(row)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
+from uuid import UUID
 
 from ledger.application.caller import SYSTEM, Caller
 from ledger.application.facts.fact import Fact
@@ -124,6 +125,10 @@ class Lapse:
 
     permit_id: str
     caller: Caller = SYSTEM
+
+
+NOBODY = str(UUID(int=0))
+"""The id of no permit: its lapse changes nothing, but brings the writer to look and write."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections import OrderedDict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,9 +12,11 @@ from ledger.application.cache import AggregateCache
 from ledger.application.caller import SYSTEM
 from ledger.application.clock import stopwatch
 from ledger.application.clock_watch import ClockWatch
-from ledger.application.commands import Command, EnterRecovery, is_of_claim
+from ledger.application.commands import NOBODY, Command, EnterRecovery, Lapse, is_of_claim
 from ledger.application.counters import Counters
+from ledger.application.fair_queue import FairQueue, Full
 from ledger.application.heard_feeds import HeardFeeds
+from ledger.application.limits import Limits
 from ledger.application.ports import (
     CommitUncertain,
     Head,
@@ -24,27 +25,12 @@ from ledger.application.ports import (
     StoreUnavailable,
     WriterSession,
 )
+from ledger.application.ranks import rank_of
+from ledger.application.repeated_denials import RepeatedDenials
 from ledger.application.world import Identity
 from ledger.domain.policy import Policy
 
 _log = logging.getLogger("ledger.engine")
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds of the engine: nothing in it grows without one.
-
-    `reserved` are places beyond the queue for the ledger's own commands: webhooks, whose providers
-    would come again only much later, and lapses. A batch is written in parts of at least
-    `part` commands, so that the database writes one while the next is decided.
-    """
-
-    batch: int = 512
-    queue: int = 4096
-    reserved: int = 1024
-    part: int = 16
-    aggregates: int = 65_536
-    catch_up: int = 20_000
 
 
 _SHARE = 3
@@ -88,8 +74,8 @@ class Engine:
         self._identity = identity
         self._clock = ClockWatch(policy.clock_jump)
         self._cache = AggregateCache(self.limits.aggregates)
-        self._queues: OrderedDict[str, deque[_Ticket]] = OrderedDict()
-        self._waiting = 0
+        self._queue: FairQueue[_Ticket] = FairQueue(self.limits.places)
+        self._repeats = RepeatedDenials()
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._closing = False
@@ -100,12 +86,17 @@ class Engine:
     @property
     def waiting(self) -> int:
         """How many commands wait to be taken."""
-        return self._waiting
+        return len(self._queue)
 
     @property
     def clock_suspect(self) -> str | None:
         """Why the last batch did not trust the database's clock; None where it did."""
         return self._clock.suspicion.cause if self._clock.suspicion is not None else None
+
+    @property
+    def owes_rows(self) -> bool:
+        """Are there denials that were counted, and whose count is not written yet?"""
+        return self._repeats.owes_rows
 
     def on_commit(self, listener: Any) -> None:
         """Call `listener()` after each commit that moved the log on."""
@@ -116,7 +107,9 @@ class Engine:
         self._task = asyncio.create_task(self._run(), name="ledger-engine")
 
     async def stop(self) -> None:
-        """Answer everything that was taken or waits, then end."""
+        """Answer everything that was taken or waits, write what was counted, then end."""
+        if self.owes_rows and self._task is not None:
+            self.enqueue(Lapse(NOBODY))
         self._closing = True
         self._wake.set()
         if self._task is not None:
@@ -141,38 +134,39 @@ class Engine:
         return await answered([self.enqueue(command) for command in commands])
 
     def enqueue(self, command: Command) -> "asyncio.Future[Answer]":
-        """Put a command in its caller's queue; the answer comes by the future."""
+        """Put a command in its caller's queue; the answer comes by the future.
+
+        Where the queue is full the answer is 503: to this command, or to one of the caller that has
+        the most waiting. It is 429 where the caller has as many waiting as one may.
+        """
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        caller = command.caller.key_id
-        places = self.limits.queue + (self.limits.reserved if caller == SYSTEM.key_id else 0)
-        if self._closing or self._waiting >= places:
-            self.counters.refused_full += 1
-            future.set_result(answers.unavailable("the ledger has too much to do; ask again"))
+        if self._closing:
+            self._refuse(future)
             return future
-        self._queues.setdefault(caller, deque()).append(_Ticket(command, future))
-        self._waiting += 1
+        try:
+            displaced = self._queue.put(
+                _Ticket(command, future), command.caller.key_id, rank_of(command)
+            )
+        except Full as full:
+            self._refuse(future, self.limits.a_caller if full.of_caller else None)
+            return future
+        if displaced is not None:
+            self._refuse(displaced.future)
         self.expect()
         self._wake.set()
         return future
 
-    def _take(self) -> list[_Ticket]:
-        """Up to a batch of waiting commands, round-robin over callers."""
-        taken: list[_Ticket] = []
-        while self._queues and len(taken) < self.limits.batch:
-            caller, queue = self._queues.popitem(last=False)
-            if len(self._queues) == 0:
-                room = self.limits.batch - len(taken)
-                taken.extend(queue.popleft() for _ in range(min(room, len(queue))))
-            else:
-                taken.append(queue.popleft())
-            if queue:
-                self._queues[caller] = queue
-        self._waiting -= len(taken)
-        return taken
+    def _refuse(self, future: "asyncio.Future[Answer]", of_one: int | None = None) -> None:
+        """Answer a command that has no place; `of_one`: how many one caller may have waiting."""
+        if future.done():
+            return
+        self.counters.refused_full += 1
+        full = answers.unavailable("the ledger has too much to do; ask again")
+        future.set_result(full if of_one is None else answers.too_many_commands(of_one))
 
     async def _run(self) -> None:
         while True:
-            if not self._waiting:
+            if not self._queue:
                 if self._begun_early:
                     await self._end_early_begin()
                     continue
@@ -183,7 +177,7 @@ class Engine:
                 await self._wake.wait()
                 self._resting = False
                 continue
-            tickets = [t for t in self._take() if not t.future.cancelled()]
+            tickets = [t for t in self._queue.take(self.limits.batch) if not t.future.cancelled()]
             if not tickets:
                 continue
             try:
@@ -193,7 +187,7 @@ class Engine:
                 self._cache.clear(0)
                 await self._session.rollback()
                 self._settle_all(tickets, answers.plain_problem("internal_error", "see the log"))
-            if self._waiting < len(tickets) // 2:
+            if len(self._queue) < len(tickets) // 2:
                 await self._let_others_ask()
 
     @staticmethod
@@ -279,6 +273,9 @@ class Engine:
                 self._policy_version,
                 self._identity,
             )
+            work.tally, owed = self._repeats.begin(head.now, closing=self._closing)
+            work.batch.decisions.extend(owed)
+            work.owed = len(owed)
             await batch.prepare(work, commands)
             work.batch.alerts.extend((alert, head.now) for alert in self._clock.alerts(head))
             if head.loss is not None:
@@ -376,8 +373,10 @@ class Engine:
             self.only_claims_since = work.batch.position
         self._cache.position = self.position = work.batch.position
         self._cache.used(work.touched)
-        for row in work.batch.decisions:
+        for row in work.decided:
             self.counters.count(row)
+        if work.tally is not None:
+            self._repeats.commit(work.tally)
         if work.batch.events:
             for listener in self._listeners:
                 self._tell(listener)

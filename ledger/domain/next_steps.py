@@ -111,6 +111,11 @@ NEXT_STEPS: dict[str, NextStep] = {
     "not_found": _fix("Check the path and the id."),
     "method_not_allowed": _fix("Use a method that the header Allow names."),
     "too_large": _fix("Send less at once."),
+    "rate_limited": _retry("Wait for Retry-After, and ask with fewer requests at once."),
+    "bad_request": _fix("Send requests of HTTP/1.1, one after the other."),
+    "request_timeout": _retry("Send the whole request without a pause."),
+    "uri_too_long": _fix("Shorten the path and its query."),
+    "head_too_large": _fix("Send fewer and shorter headers."),
     "bad_signature": _human("Have a person compare the webhook's secret with the provider's."),
     "log_changed": _fix("Forget the position, and read again without after."),
 }

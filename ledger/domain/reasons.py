@@ -65,6 +65,7 @@ _ALL = (
     Reason("unknown_intent", 422, "The key may not use this intent"),
     Reason("cap_reached", 429, "The customer has had as many mails as allowed"),
     Reason("loop_guard", 429, "Too many replies in this thread or to this customer", True),
+    Reason("rate_limited", 429, "This key asks for more than one key may at once", True),
     Reason("clock_suspect", 503, "The clocks disagree; nothing is granted until they agree", True),
     Reason("unavailable", 503, "The ledger cannot answer now", True),
 )

@@ -1,7 +1,8 @@
-"""A bounded pool of connections for reads, separate from the writer's connection."""
+"""Bounded pools of connections for reads, separate from the writer's: one for all, a reserve."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import orjson
@@ -13,45 +14,78 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 from ledger.application.ports import StoreUnavailable
 from ledger.store.session_limits import session_options
 
+_MAY_USE_RESERVE: ContextVar[bool] = ContextVar("may_use_reserve", default=False)
+
+
+def use_the_reserve() -> None:
+    """Let the running task have a connection of the reserve where the others are taken."""
+    _MAY_USE_RESERVE.set(True)
+
 
 class Connections:
-    """A pool of `size` connections; a caller waits at most `wait` seconds for a free one."""
+    """A pool of `size` connections; a caller waits at most `wait` seconds for a free one.
 
-    def __init__(self, conninfo: str, size: int = 4, wait: float = 5.0) -> None:
+    A reserve of `reserve` more is for tasks that called `use_the_reserve`. At most `waiting` wait.
+    """
+
+    def __init__(
+        self,
+        conninfo: str,
+        size: int = 4,
+        wait: float = 5.0,
+        reserve: int = 2,
+        waiting: int = 1_024,
+    ) -> None:
         self.conninfo = conninfo
-        self._pool: AsyncConnectionPool[AsyncConnection[Any]] = AsyncConnectionPool(
-            conninfo,
-            min_size=0,
-            max_size=size,
-            timeout=wait,
-            max_waiting=256,
-            open=False,
-            kwargs={
-                "autocommit": True,
-                "application_name": "send-ledger reader",
-                "client_encoding": "UTF8",
-                "options": session_options(),
-            },
-            check=AsyncConnectionPool.check_connection,
-            configure=_read_json_fast,
-        )
+        self._size, self._used = size, 0
+        self._pool = _pool(conninfo, size, wait, waiting)
+        self._reserve = _pool(conninfo, reserve, wait, waiting)
 
     async def open(self) -> None:
-        """Start the pool; it connects when it is first used."""
+        """Start the pools; they connect when they are first used."""
         await self._pool.open()
+        await self._reserve.open()
 
     async def close(self) -> None:
         """Close every connection."""
         await self._pool.close()
+        await self._reserve.close()
 
     @asynccontextmanager
     async def use(self) -> AsyncIterator[AsyncConnection[Any]]:
         """A connection for a short read or write. Raises StoreUnavailable."""
+        pool = self._pool
+        if self._used >= self._size and _MAY_USE_RESERVE.get():
+            pool = self._reserve
+        self._used += pool is self._pool
         try:
-            async with self._pool.connection() as connection:
+            async with pool.connection() as connection:
                 yield connection
         except (PoolTimeout, TooManyRequests, psycopg.OperationalError, OSError) as error:
             raise StoreUnavailable(type(error).__name__) from error
+        finally:
+            self._used -= pool is self._pool
+
+
+def _pool(
+    conninfo: str, size: int, wait: float, waiting: int
+) -> AsyncConnectionPool[AsyncConnection[Any]]:
+    return AsyncConnectionPool(
+        conninfo,
+        min_size=0,
+        max_size=size,
+        timeout=wait,
+        max_waiting=waiting,
+        open=False,
+        kwargs={
+            "autocommit": True,
+            "application_name": "send-ledger reader",
+            "client_encoding": "UTF8",
+            "options": session_options(),
+        },
+        check=AsyncConnectionPool.check_connection,
+        configure=_read_json_fast,
+    )
 
 
 async def _read_json_fast(connection: AsyncConnection[Any]) -> None:

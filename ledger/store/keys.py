@@ -117,7 +117,7 @@ async def list_keys(
 
 def _record(row: tuple[Any, ...]) -> KeyRecord:
     *of_caller, created_at, revoked_at = row
-    caller, rules = _caller(tuple(of_caller)), _rules(of_caller)
+    caller, rules = caller_of_row(tuple(of_caller)), _rules(of_caller)
     scopes = tuple(of_caller[2])
     return KeyRecord(
         caller.key_id, caller.name, scopes, rules, caller.riding.value, created_at, revoked_at
@@ -128,17 +128,18 @@ async def find_key(connection: AsyncConnection[Any], secret: str) -> Caller | No
     """The caller whose key has this secret; None if it is unknown or revoked."""
     cursor = await connection.execute(statement("keys", "by_hash"), {"hash": key_hash(secret)})
     row = await cursor.fetchone()
-    return _caller(row) if row is not None else None
+    return caller_of_row(row) if row is not None else None
 
 
 async def caller_named(connection: AsyncConnection[Any], key_id: str) -> Caller | None:
     """The caller of a key by its id, revoked or not: for explaining its past requests."""
     cursor = await connection.execute(statement("keys", "by_id"), {"key_id": key_id})
     row = await cursor.fetchone()
-    return _caller(row) if row is not None else None
+    return caller_of_row(row) if row is not None else None
 
 
-def _caller(row: tuple[Any, ...]) -> Caller:
+def caller_of_row(row: tuple[Any, ...]) -> Caller:
+    """The caller of a key's row: its id, name, scopes and so on, as `by_hash.sql` has them."""
     return _rules(row).caller(row[0], row[1], row[2])
 
 

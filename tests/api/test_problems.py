@@ -46,7 +46,7 @@ def test_every_code_has_the_status_and_retryable_of_the_contract() -> None:
     assert {code: served[code] for code in CONTRACT} == CONTRACT
     added = {"unknown_permit", "answered", "superseded", "subscription_ended"}
     added |= {"too_late", "facts_stale", "reminded_recently"}
-    added |= {"key_limit", "riding_facts_refused"}
+    added |= {"key_limit", "riding_facts_refused", "rate_limited"}
     assert served.keys() - CONTRACT.keys() == added
 
 
@@ -59,6 +59,10 @@ def test_every_code_has_the_status_and_retryable_of_the_contract() -> None:
         "not_found",
         "method_not_allowed",
         "too_large",
+        "bad_request",
+        "request_timeout",
+        "uri_too_long",
+        "head_too_large",
         "bad_signature",
         "stale",
         "internal_error",

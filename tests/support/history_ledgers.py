@@ -10,7 +10,8 @@ from uuid import UUID
 from ledger.application import batch
 from ledger.application.answers import Answer
 from ledger.application.commands import Command
-from ledger.application.engine import Engine, Limits
+from ledger.application.engine import Engine
+from ledger.application.limits import Limits
 from ledger.domain.permit import Permit
 from ledger.domain.policy import Policy
 from tests.support.build import CALLERS, IDENTITY

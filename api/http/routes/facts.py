@@ -149,6 +149,8 @@ async def take_facts(context: Context, caller: Caller, events: list[Any]) -> dic
         id_ = given if isinstance(given, str) else None
         if isinstance(fact, Fact):
             answer = next(answers)
+            if answer.status == 429:
+                raise ProblemError("rate_limited", "too many facts at once; send them again")
             if answer.status >= 500:
                 raise ProblemError("unavailable", "the store does not answer; send the facts again")
             if answer.status >= 400:

@@ -87,5 +87,5 @@ async def drop_key(key_id: OwnId, caller: Admin, context: CurrentContext) -> Res
     async with context.connections.use() as connection:
         if not await revoke_key(connection, key_id):
             raise ProblemError("not_found", f"there is no live key {key_id}")
-    context.keys.forget()
+    context.keys.forget(key_id)
     return Response(status_code=204)

@@ -73,7 +73,8 @@ async def get_decision(connection: AsyncConnection[Any], decision_id: str) -> di
         "decision_id decided_at operation key_id sender kind customer_id invoice_id thread_id "
         "status code replayed policy position request answer policy_text"
     ).split()
-    return dict(zip(names, row, strict=True))
+    found = dict(zip(names, row, strict=True))
+    return found | {"repeats": found["answer"].get("repeats", 0)}
 
 
 async def list_events(

@@ -14,11 +14,12 @@ from psycopg import AsyncConnection
 from ledger.application.answers import Answer
 from ledger.application.caller import SYSTEM, Caller
 from ledger.application.commands import ApplyFact, Idempotency, RequestPermit
-from ledger.application.engine import Engine, Limits
+from ledger.application.engine import Engine
 from ledger.application.facts.fact import Fact
 from ledger.application.facts.invoice_observed import InvoiceObserved
 from ledger.application.facts.unset import UNSET
 from ledger.application.kinds.reminder import Reminder
+from ledger.application.limits import Limits
 from ledger.application.world import Identity
 from ledger.domain.balance import Status
 from ledger.domain.identity import Address, fingerprint

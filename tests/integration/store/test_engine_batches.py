@@ -11,10 +11,10 @@ from ledger.application.caller import SYSTEM
 from ledger.application.commands import ApplyFact, Command, Erase, Redeem, RequestPermit
 from ledger.application.decide import decide
 from ledger.application.effects import Outcome
-from ledger.application.engine import Limits
 from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.fact import Fact
 from ledger.application.kinds.notification import Notification
+from ledger.application.limits import Limits
 from ledger.application.world import World
 from ledger.domain.policy import Policy
 from ledger.store.keys import revoke_key

@@ -30,12 +30,13 @@ from ledger.application.commands import (
 )
 from ledger.application.decide import decide
 from ledger.application.effects import Outcome
-from ledger.application.engine import Engine, Limits
+from ledger.application.engine import Engine
 from ledger.application.facts.customer_hold import CustomerHeld
 from ledger.application.facts.customer_observed import CustomerObserved
 from ledger.application.facts.customers_merged import CustomersMerged
 from ledger.application.facts.fact import Fact
 from ledger.application.kinds.reminder import Reminder
+from ledger.application.limits import Limits
 from ledger.application.world import World
 from ledger.domain.identity import aggregate_id
 from ledger.domain.invoice import Invoice

@@ -24,8 +24,9 @@ from api.webhooks.signatures.sns_certificates import (
 from ledger.application.answers import Answer, plain_problem, unavailable
 from ledger.application.caller import Caller
 from ledger.application.commands import ApplyFact
-from ledger.application.engine import Engine, Limits
+from ledger.application.engine import Engine
 from ledger.application.facts.fact import Fact as LedgerFact
+from ledger.application.limits import Limits
 from ledger.application.ports import StoreUnavailable
 from ledger.application.world import Identity
 from ledger.domain.policy import Policy

@@ -1,6 +1,7 @@
 -- Decisions, newest first. For an invoice, also those in which it is one of several invoices.
 SELECT decision_id::text, decided_at, operation, sender, kind, customer_id, invoice_id, thread_id,
-    status, code, replayed, policy, position
+    status, code, replayed, policy, position,
+    coalesce((answer ->> 'repeats')::integer, 0) AS repeats
 FROM decisions
 WHERE partition = 0
     AND (%(customers)s::text[] IS NULL OR customer_id = ANY (%(customers)s))

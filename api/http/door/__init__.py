@@ -1,0 +1,1 @@
+"""The door: what a connection may cost before and while its requests are answered."""

@@ -155,7 +155,7 @@ class _Session:
             self.run.on_shown(Shown(mail, becomes))
 
     def _read(self, row: RawRow) -> tuple[SentMail, ...]:
-        """The copies that went out by a row; what it tells else is counted."""
+        """The copies that went out by a row; anything else in it is only counted."""
         reading, counts = self.run.reading, self.run.counts
         try:
             if not is_taken(row, reading):

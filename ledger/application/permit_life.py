@@ -237,9 +237,9 @@ def overtaken(world: World, permit: Permit) -> str | None:
 def _address_overtaken(world: World, permit: Permit, customer: Customer | None) -> str | None:
     """Whether the mail may still go to the address that it was granted to.
 
-    An address of its own is right until the customer loses it. The preferred one must be that
-    still, or be named by every invoice of the mail; of customers who were merged since, either
-    one's will do.
+    A permit with an address of its own: while the customer has that address. Any other: its address
+    must still be the preferred one, or stand on every invoice of the mail. After a merge the
+    preferred address of either customer will do.
     """
     if permit.address is None:
         return None
@@ -310,7 +310,7 @@ def _notice_overtaken(world: World, permit: Permit, invoice: Invoice) -> str | N
 
 
 def _note_ids(world: World, outcome: Outcome, permit: Permit, command: ReportOutcome) -> None:
-    """A mail known as sent by a delivery event gets the provider's names for it from its sender."""
+    """A delivery event came first, and now the sender reports the provider's ids: keep them."""
     provider_message_id, message_id = command.provider_message_id, command.message_id
     if message_id is not None:
         outcome.names.append(NameClaim("sent_message", message_id, permit.permit_id))

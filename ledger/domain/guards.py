@@ -114,7 +114,10 @@ def live_permit(case: Case, subject: Subject) -> Denial | None:
             "a delivery event, the provider's log or a human must settle it",
             permit_id=holder.permit_id,
         )
-    granted_at = holder.at if holder.state == State.GRANTED else None
+    permits = case.customer.permits if case.customer is not None else {}
+    held = permits.get(holder.permit_id or "")
+    redeemed = holder.state != State.GRANTED or (held is not None and held.state is State.REDEEMED)
+    granted_at = None if redeemed else holder.at
     return Denial(
         "permit_held",
         f"{holder.sender} holds the live permit {holder.permit_id} for {subject.name}",

@@ -57,7 +57,7 @@ class PaymentFailedNotice(PermitSubject):
         return [send.permit_id for send in notices if send.state in LIVE]
 
     def send_keys(self, world: World, at: datetime) -> tuple[tuple[SendKey, ...], ...]:
-        """The event, the attempt where it is told, and those that facts tell as the same."""
+        """The event, the attempt if told, and other ids that facts name for the failure."""
         invoice = world.invoice(self.invoice_id)
         told = invoice.attempts if invoice is not None else {}
         slots = slots_of_failure(told, self.event_id, self.attempt_id)

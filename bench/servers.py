@@ -18,8 +18,6 @@ from psycopg.conninfo import make_conninfo
 
 from ledger.store.embedded.cluster import ROLE, SUPERUSER
 from ledger.store.embedded.server import EmbeddedPostgres
-from ledger.store.keys import SCOPES, insert_first_key
-from ledger.store.migrate import migrate
 
 ROOT = Path(__file__).resolve().parents[1]
 SQL = Path(__file__).parent / "sql"
@@ -71,6 +69,20 @@ def running_postgres(folder: Path) -> Iterator[Postgres]:
         yield Postgres(conninfo, int(lines[0]))
 
 
+_PREPARE = """
+import sys
+import psycopg
+from ledger.store.keys import SCOPES, insert_first_key
+from ledger.store.migrate import migrate
+conninfo, key = sys.argv[1:]
+migrate(conninfo)
+if key:
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        insert_first_key(connection, key, SCOPES)
+"""
+"""Run in the checkout whose code serves: another one may have fewer migrations."""
+
+
 @contextmanager
 def running_ledger(
     conninfo: str,
@@ -84,11 +96,10 @@ def running_ledger(
 
     `key` is the key of an earlier server on the same database; without it a first key is made.
     """
-    migrate(conninfo)
-    if key is None:
-        key = f"slk_{secrets.token_urlsafe(32)}"
-        with psycopg.connect(conninfo, autocommit=True) as connection:
-            insert_first_key(connection, key, SCOPES)
+    made = key is None
+    key = key or f"slk_{secrets.token_urlsafe(32)}"
+    prepare = [sys.executable, "-c", _PREPARE, conninfo, key if made else ""]
+    subprocess.run(prepare, cwd=root, check=True)
     folder.mkdir(parents=True, exist_ok=True)
     environment = {
         "LEDGER_DATABASE_URL": conninfo,

@@ -39,6 +39,17 @@ _COLUMN_OPTIONS = (
     ("id", "the row's own id, best the provider's message id"),
     ("message-id", "the Message-ID header: the ledger knows its own mails by it"),
     ("address", "the address, where no customer is named"),
+    ("kind", "the kind of mail: what its permit was asked for with is used up"),
+    ("event-type", "the type of the event that it tells of"),
+    ("event", "the id of that event"),
+    ("attempt", "the id of the attempt to pay"),
+    ("inbox", "the inbox of a digest, with --date"),
+    ("date", "the day of a digest, YYYY-MM-DD"),
+    ("step", "the number of a follow-up, with --thread"),
+    ("in-reply-to", "the Message-ID that it answers, with --thread"),
+    ("incident", "the incident that it apologizes for"),
+    ("send-token", "the header X-Ledger-Send"),
+    ("provider-key", "the idempotency key that the provider was given"),
 )
 
 

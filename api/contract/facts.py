@@ -17,11 +17,13 @@ from api.contract.fields import (
     MessageId,
     Metadata,
     Reason,
+    SendToken,
     SignedAmount,
     TimeZone,
     Whole,
 )
 from api.contract.holds import HoldState
+from api.contract.sent_mails import SendObservedData
 
 InvoiceStatus = Literal["draft", "open", "paid", "void", "uncollectible"]
 
@@ -226,37 +228,11 @@ class ThreadMessageData(Body):
     metadata: Metadata | None = None
 
 
-class SendObservedData(Body):
-    """`send.observed`: a mail that was sent without a permit.
-
-    For an invoice without a stage, the highest stage reached at the time of the mail is used up.
-    A mail with `in_reply_to` answers that message and counts as a reply.
-    """
-
-    customer_id: CustomerId
-    at: Instant
-    invoice_id: Id | None = None
-    stage: Id | None = None
-    thread_id: Id | None = None
-    intent: Id | None = None
-    in_reply_to: MessageId | None = None
-    metadata: Metadata | None = None
-
-    @model_validator(mode="after")
-    def _pairs(self) -> "SendObservedData":
-        if self.invoice_id is None and self.stage is not None:
-            raise ValueError("a stage needs its invoice_id")
-        if self.thread_id is None and self.intent is not None:
-            raise ValueError("an intent needs its thread_id")
-        if self.thread_id is not None and self.intent is None and self.in_reply_to is None:
-            raise ValueError("a thread_id goes with an intent or in_reply_to")
-        return self
-
-
 class DeliveryData(Body):
     """`delivery`: a provider's report on a mail.
 
     It applies to the `recipient` that it names, else to the address that the permit was granted to.
+    `send_token` is what the mail carries in `X-Ledger-Send`.
     """
 
     provider: Id
@@ -264,12 +240,14 @@ class DeliveryData(Body):
     provider_message_id: Id | None = None
     message_id: MessageId | None = None
     recipient: Email | None = None
+    send_token: SendToken | None = None
+    provider_idempotency_key: Id | None = None
     metadata: Metadata | None = None
 
     @model_validator(mode="after")
     def _names_a_mail(self) -> "DeliveryData":
-        if self.provider_message_id is None and self.message_id is None:
-            raise ValueError("name the mail by provider_message_id or message_id")
+        if not (self.provider_message_id or self.message_id or self.send_token):
+            raise ValueError("name the mail by provider_message_id, message_id or send_token")
         return self
 
 

@@ -127,6 +127,8 @@ MessageId = Annotated[
 
 A long one goes by its digest.
 """
+SendToken = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=_PRINTABLE)]
+"""What a mail carries in the header `X-Ledger-Send`: the `send_token` of its permit."""
 Text = Annotated[
     str,
     StringConstraints(min_length=1, max_length=2000, pattern=_PRINTABLE),

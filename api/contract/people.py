@@ -1,6 +1,6 @@
 """Schemas of requests and responses for people: customers, breakers, pauses, keys, the clock."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field, StrictInt, StringConstraints, model_validator
 
@@ -11,6 +11,7 @@ from api.contract.fields import (
     Email,
     Id,
     Instant,
+    Kind,
     Metadata,
     Name,
     Text,
@@ -116,8 +117,8 @@ PauseScope = Annotated[
     str,
     StringConstraints(
         max_length=300,
-        pattern=r"^(all|outreach|kind:(reminder|payment_failed|reply|notification|digest|follow_up"
-        r"|message|apology)|sender:[^\x00-\x1f\x7f-\x9f]{1,255})$",
+        pattern=rf"^(all|outreach|kind:({'|'.join(get_args(Kind))})"
+        r"|sender:[^\x00-\x1f\x7f-\x9f]{1,255})$",
     ),
 ]
 

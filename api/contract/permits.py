@@ -322,6 +322,7 @@ class Permit(Body):
     provider_idempotency_key: str | None = None
     provider_message_id: str | None = None
     message_id: str | None = None
+    send_token: str | None = None
     windows: dict[str, WindowUse] | None = None
     statement: Statement | None = None
     invoice_id: str | None = None

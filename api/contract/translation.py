@@ -7,6 +7,7 @@ from typing import Any
 from api.contract import facts as shapes
 from api.contract.fields import Body
 from api.contract.permits import Asked
+from api.contract.sent_mails import SendObservedData
 from ledger.application.facts.address_hold import AddressHoldTold
 from ledger.application.facts.customer_credit import CustomerCredited
 from ledger.application.facts.customer_hold import CustomerHeld
@@ -19,6 +20,7 @@ from ledger.application.facts.invoice_credit import Credited
 from ledger.application.facts.invoice_hold import InvoiceHeld
 from ledger.application.facts.invoice_observed import InvoiceObserved
 from ledger.application.facts.invoice_payment import PaymentMoved
+from ledger.application.facts.lost_mail import Carried
 from ledger.application.facts.mail_reports import MailReport
 from ledger.application.facts.payment_failed_reported import PaymentFailed
 from ledger.application.facts.refund_reported import RefundReported
@@ -144,6 +146,22 @@ class Translator:
             data.message_id,
             permit_id,
             recipient=self.address(data.recipient) if data.recipient else None,
+            token=data.send_token,
+            provider_key=data.provider_idempotency_key,
+        )
+
+    def sent(self, data: SendObservedData) -> SendObserved:
+        """A mail that went out without a known permit, and what it carries of a lost one."""
+        return SendObserved(
+            data.customer_id,
+            data.at,
+            data.invoice_id,
+            data.stage,
+            data.thread_id,
+            data.intent,
+            data.in_reply_to,
+            data.mail(),
+            Carried(data.message_id, data.send_token, data.provider_idempotency_key),
         )
 
 
@@ -218,18 +236,6 @@ def _thread_hold(held: bool) -> Callable[[Translator, shapes.ThreadHoldData], Fa
     )
 
 
-def _send(_: Translator, data: shapes.SendObservedData) -> FactData:
-    return SendObserved(
-        data.customer_id,
-        data.at,
-        data.invoice_id,
-        data.stage,
-        data.thread_id,
-        data.intent,
-        data.in_reply_to,
-    )
-
-
 FACT_READERS: dict[str, Callable[[Translator, Any], FactData]] = {
     "invoice.observed": lambda to, data: to.invoice(data.invoice_id, data),
     "invoice.payment": _payment,
@@ -255,7 +261,7 @@ FACT_READERS: dict[str, Callable[[Translator, Any], FactData]] = {
     "thread.hold": _thread_hold(True),
     "thread.unhold": _thread_hold(False),
     "thread.message": Translator.message,
-    "send.observed": _send,
+    "send.observed": Translator.sent,
     "delivery": Translator.delivery,
 }
 """What reads the data of each CloudEvent type; the shapes are those of `FACT_DATA`."""

@@ -1,4 +1,4 @@
-"""What a text is the name of: an address, a Message-ID, or any id."""
+"""What a text is the name of: an address, a Message-ID, a token of ours, or any id."""
 
 import uuid
 from dataclasses import dataclass
@@ -43,11 +43,13 @@ class Match:
 async def find(parts: Parts, translator: Translator, text: str) -> list[Match]:
     """Everything that goes by the text, in no more than a handful of look-ups by index."""
     matches = await _by_address(parts, translator, text)
-    message, provider = ("message", message_name(text)), ("provider_message", text)
-    ours, own_id = parts.identity.permit_of(text), _uuid(text)
+    message, sent = ("message", message_name(text)), ("sent_message", message_name(text))
+    provider = ("provider_message", text)
+    proof, own_id = parts.identity.proof_in(text, text), _uuid(text)
+    ours = proof.permit_id if proof is not None else None
     need = Need(
         aggregates={aggregate_id(kind, text) for kind in _KINDS},
-        names={message, provider},
+        names={message, sent, provider},
         permits={id_ for id_ in (own_id, _uuid(ours)) if id_ is not None},
     )
     found = await parts.reader.load(need)
@@ -58,8 +60,9 @@ async def find(parts: Parts, translator: Translator, text: str) -> list[Match]:
     matches += _permits(found, ours, own_id)
     if message in found.names:
         matches.append(Match("thread", found.names[message], "Message-ID"))
-    if provider in found.names:
-        matches.append(Match("permit", found.names[provider], "provider's message id"))
+    for name, by in ((sent, "Message-ID"), (provider, "provider's message id")):
+        if name in found.names:
+            matches.append(Match("permit", found.names[name], by))
     return matches + await _by_own_id(parts, text, own_id)
 
 
@@ -73,7 +76,7 @@ def _owner(thing: Customer | Invoice | Thread | Incident | Job) -> str | None:
 def _permits(found: Loaded, ours: str | None, own_id: str | None) -> list[Match]:
     return [
         Match("permit", permit_id, by, found.permits[permit_id].customer_id)
-        for permit_id, by in ((ours, "Message-ID"), (own_id, "id"))
+        for permit_id, by in ((ours, "Message-ID or token"), (own_id, "id"))
         if permit_id is not None and permit_id in found.permits
     ]
 

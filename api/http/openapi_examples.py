@@ -44,6 +44,19 @@ _PAID = {
         "state": "succeeded",
     },
 }
+_SENT = {
+    "id": "mail_1",
+    "source": "sent-log",
+    "type": "send.observed",
+    "data": {
+        "customer_id": "cus_1",
+        "at": "2026-12-04T10:00:00Z",
+        "kind": "notification",
+        "event_type": "shipped",
+        "event_id": "ord_9",
+        "message_id": "<m9@example.net>",
+    },
+}
 _UNMERGED = {
     "id": "evt_3",
     "source": "support",
@@ -149,6 +162,7 @@ ASKED: dict[tuple[str, str], Examples] = {
             {
                 "facts": {"facts": [_OBSERVED, _PAID]},
                 "a merge is undone": {"facts": [_UNMERGED]},
+                "a mail sent without a permit": {"facts": [_SENT]},
                 "a credit beside any invoice": {"facts": [_CREDIT]},
             }
         ),

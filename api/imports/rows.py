@@ -13,7 +13,7 @@ class BadRow(ValueError):
 
 
 class UnsettledDate(BadRow):
-    """A row's time can be read in more than one way, or lands where no mail was sent.
+    """A row's time can be read in more than one way, or is before 2000.
 
     To guess would fill the wrong windows, for this row and for those like it that were read
     without a doubt: nothing of the log is taken until somebody settles how it writes its times.

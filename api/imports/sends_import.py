@@ -155,7 +155,7 @@ class _Session:
             self.run.on_shown(Shown(mail, becomes))
 
     def _read(self, row: RawRow) -> tuple[SentMail, ...]:
-        """The copies that went out by a row; what it tells else is counted."""
+        """The copies that went out by a row; anything else in it is only counted."""
         reading, counts = self.run.reading, self.run.counts
         try:
             if not is_taken(row, reading):
@@ -188,7 +188,7 @@ class _Session:
         for mail in mails:
             need.names.update(self._fact_names(mail))
             need.names.update(self._permit_names(mail))
-            permit_id = self.identity.permit_of(mail.message_id) if mail.message_id else None
+            permit_id = self._permit_proved(mail)
             if permit_id is not None:
                 need.permits.add(permit_id)
             if mail.address is not None:
@@ -198,7 +198,7 @@ class _Session:
     def _told(self, mail: SentMail, found: Loaded, permits: set[str]) -> _Told:
         """What a row tells: of a permit's mail that it went out, of any other that it was sent."""
         source, at = self.run.reading.source, mail.data.at
-        permit_id = self.identity.permit_of(mail.message_id) if mail.message_id else None
+        permit_id = self._permit_proved(mail)
         if permit_id not in permits:
             known = (found.names.get(name) for name in self._permit_names(mail))
             permit_id = next((p for p in known if p in permits), None)
@@ -215,10 +215,10 @@ class _Session:
             customer_id = claimed or customer_known_by(address)
             if claimed is None:
                 facts.append(Fact(CustomerObserved(customer_id, (address,)), source, None, at))
-        data = mail.data
-        sent = SendObserved(
-            customer_id, at, data.invoice_id, data.stage, data.thread_id, data.intent
-        )
+        # A token of another ledger, such as that of a drill, says nothing here.
+        token = mail.data.send_token if self.identity.proof_in(None, mail.data.send_token) else None
+        told = {"customer_id": customer_id, "message_id": mail.message_id, "send_token": token}
+        sent = Translator(self.identity).sent(mail.data.model_copy(update=told))
         return _Told(mail, [*facts, Fact(sent, source, self._copy_id(mail), at)], of_permit=False)
 
     async def _apply(self, fresh: list[_Told]) -> None:
@@ -274,6 +274,11 @@ class _Session:
         if not mail.by_recipient or mail.address is None:
             return mail.mail_id
         return f"{mail.mail_id}#{self._address(mail.address).fingerprint[:16]}"
+
+    def _permit_proved(self, mail: SentMail) -> str | None:
+        """The permit that the mail names with our MAC, lost or not."""
+        proof = self.identity.proof_in(mail.message_id, mail.data.send_token)
+        return proof.permit_id if proof is not None else None
 
     @staticmethod
     def _known_id(mail: SentMail, found: Loaded) -> str | None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
@@ -10,9 +11,9 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from api.contract.facts import SendObservedData
 from api.contract.fields import Email, Id, MessageId
 from api.contract.invalid import validation_errors
+from api.contract.sent_mails import SendObservedData
 from api.imports.addresses import addresses_in
 from api.imports.csv_rows import csv_rows
 from api.imports.dates import Dates, moment_of
@@ -25,6 +26,7 @@ from ledger.domain.identity import normal_form
 
 FORMATS = ("csv", "jsonl")
 _LONGEST_ID = 255
+_NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 _NEVER = datetime(2000, 1, 1, tzinfo=UTC)
 """Stands in a mail that failed, whose time nothing asks for."""
 _ID: TypeAdapter[str] = TypeAdapter(Id)
@@ -48,6 +50,17 @@ class Columns:
     id: str | None = None
     message_id: str | None = None
     address: str | None = None
+    kind: str | None = None
+    event_type: str | None = None
+    event: str | None = None
+    attempt: str | None = None
+    inbox: str | None = None
+    date: str | None = None
+    step: str | None = None
+    in_reply_to: str | None = None
+    incident: str | None = None
+    send_token: str | None = None
+    provider_key: str | None = None
 
     def named(self) -> list[str]:
         """The columns that are named."""
@@ -154,8 +167,6 @@ def _mail(
     row: RawRow, reading: Reading, told: Told, customer: str | None, address: str | None, at: Any
 ) -> SentMail:
     columns = reading.columns
-    invoice = told_by(row, columns.invoice) or told.invoice
-    thread, intent = told_by(row, columns.thread), told_by(row, columns.intent)
     own_id = told_by(row, columns.id)
     message_id = told_by(row, columns.message_id) or told.message_id
     mail_id = own_id or _short(told.mail_id)
@@ -164,10 +175,9 @@ def _mail(
             # An address is looked up later; it stands for a customer who is known by nothing else.
             customer_id=customer or "-",
             at=moment_of(at, reading.dates) if told.fate is Fate.SENT else _NEVER,
-            invoice_id=invoice,
-            stage=told_by(row, columns.stage) if invoice is not None else None,
-            thread_id=thread if intent is not None else None,
-            intent=intent if thread is not None else None,
+            send_token=told_by(row, columns.send_token) or told.token,
+            provider_idempotency_key=told_by(row, columns.provider_key),
+            **_fields_of_kind(row, columns, told),
         )
         mail_id = _ID.validate_python(mail_id) if mail_id is not None else _digest(row)
         if message_id is not None:
@@ -185,6 +195,38 @@ def _mail(
     return SentMail(
         row.line, mail_id, by_recipient, tuple(dict.fromkeys(ids)), message_id, address, data
     )
+
+
+def _fields_of_kind(row: RawRow, columns: Columns, told: Told) -> dict[str, Any]:
+    """What the mail was about, as `send.observed` names it.
+
+    Without a kind a stage counts with its invoice only, and an intent with its thread.
+    """
+    kind, invoice = told_by(row, columns.kind), told_by(row, columns.invoice) or told.invoice
+    thread, intent = told_by(row, columns.thread), told_by(row, columns.intent)
+    answered, step = told_by(row, columns.in_reply_to), told_by(row, columns.step)
+    about = intent is not None or answered is not None
+    found: dict[str, Any] = {
+        "invoice_id": invoice,
+        "stage": told_by(row, columns.stage) if invoice is not None else None,
+        "thread_id": thread if about or kind is not None else None,
+        "intent": intent if thread is not None else None,
+        "in_reply_to": answered,
+    }
+    if kind is None:
+        return found
+    if step is not None and not _NUMBER.fullmatch(step):
+        raise BadRow("step: it is no number")
+    return found | {
+        "kind": kind,
+        "event_type": told_by(row, columns.event_type),
+        "event_id": told_by(row, columns.event),
+        "attempt_id": told_by(row, columns.attempt),
+        "inbox_id": told_by(row, columns.inbox),
+        "date": told_by(row, columns.date),
+        "step": int(step) if step is not None else None,
+        "incident_id": told_by(row, columns.incident),
+    }
 
 
 def told_by(row: RawRow, column: str | None) -> str | None:

@@ -149,7 +149,7 @@ async def _on_trial(work: Work, command: RequestPermit) -> Outcome:
     """Decide on facts of a key that is not believed whatever it says (ADR 0014).
 
     They stay only with a grant, and there is none on those that harm somebody. What a denial itself
-    does, as opening a breaker, is done to what is on record without them.
+    does, such as opening a breaker, applies to the state without those facts.
     """
     if command.caller.riding is Riding.NONE:
         return _forgotten(denied(riding.refusal_of_all()))
@@ -183,7 +183,7 @@ async def _on_trial(work: Work, command: RequestPermit) -> Outcome:
 
 
 def _forgotten(outcome: Outcome) -> Outcome:
-    """The decision log tells of it too: its explanation cannot have the facts."""
+    """Mark the decision: its explanation cannot show facts that were not kept."""
     outcome.body["riding_facts"] = "not_kept"
     return outcome
 

@@ -13,6 +13,7 @@ from ledger.application.commands import Redeem, RequestPermit
 from ledger.application.effects import Outcome
 from ledger.application.key_obstacles import customer_obstacle, key_obstacle, subject_obstacle
 from ledger.application.kinds.kind import Ask, Judged
+from ledger.application.lost_sends import judged_by_record, used_as_a_whole
 from ledger.application.permit_decision import request_permit
 from ledger.application.permit_life import may_handle, not_redeemable, overtaken, redeem
 from ledger.application.world import World
@@ -23,6 +24,7 @@ from ledger.domain.guards import (
     CustomerGuard,
     Subject,
     SubjectGuard,
+    final_duplicate,
 )
 from ledger.domain.permit import Permit
 from ledger.domain.reasons import Denial
@@ -106,8 +108,7 @@ def judge_request(world: World, command: RequestPermit) -> Judgement:
     if ask is None:
         review.verdicts.extend(not_judged())
     else:
-        passed = [_judge_subject(review, command, ask.case, subject) for subject in ask.subjects]
-        review.decided = not any(passed)
+        _judge_subjects(review, world, command, ask)
         for guard in CUSTOMER_GUARDS:
             review.ask(guard.__name__, _rule(guard), None, _bound(guard, ask.case))
     return _judgement(review, request_permit(world, command))
@@ -119,17 +120,26 @@ def not_judged() -> list[Verdict]:
     return [Verdict(guard.__name__, _rule(guard), None, NOT_JUDGED) for guard in guards]
 
 
-def _judge_subject(review: _Review, command: RequestPermit, case: Case, subject: Judged) -> bool:
+def _judge_subjects(review: _Review, world: World, command: RequestPermit, ask: Ask) -> None:
     """A send key that a guard denies is withheld; the others are judged all the same."""
-    review.decided = False
-    for guard in SUBJECT_GUARDS:
-        review.ask(
-            guard.__name__, _rule(guard), subject.ref, _bound_to(guard, case, subject.judged)
-        )
-    if command.caller.limits is not None:
-        limit = partial(subject_obstacle, command, subject)
-        review.ask("key_limits", _SUBJECT_LIMIT, subject.ref, limit)
-    return not review.decided
+    passed: list[Judged] = []
+    for subject, judged in zip(
+        ask.subjects, judged_by_record(world, ask, command.subject), strict=True
+    ):
+        review.decided = False
+        for guard in SUBJECT_GUARDS:
+            name, rule = guard.__name__, _rule(guard)
+            review.ask(name, rule, subject.ref, _bound_to(guard, ask.case, judged))
+        if command.caller.limits is not None:
+            limit = partial(subject_obstacle, command, subject)
+            review.ask("key_limits", _SUBJECT_LIMIT, subject.ref, limit)
+        if not review.decided:
+            passed.append(subject)
+    review.decided = not passed
+    if passed and world.control.lost_sends:
+        command.subject.narrow(ask, passed)
+        name, rule = final_duplicate.__name__, _rule(final_duplicate)
+        review.ask(name, rule, None, lambda: used_as_a_whole(world, ask, command, passed[0]))
 
 
 def judge_redeem(world: World, command: Redeem) -> Judgement:

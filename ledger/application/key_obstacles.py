@@ -2,6 +2,7 @@
 
 from ledger.application.commands import RequestPermit
 from ledger.application.kinds.kind import Ask, Judged
+from ledger.application.lost_sends import used_action
 from ledger.application.world import World
 from ledger.domain.reasons import Denial
 
@@ -79,7 +80,7 @@ def _override_obstacle(world: World, command: RequestPermit) -> Denial | None:
     used_by = world.name("override", command.override.action_id)
     permit = world.permit(used_by) if used_by is not None else None
     if permit is None or permit.is_freed(world.now):
-        return None
+        return used_action(world, command.override.action_id)
     return Denial(
         "already_sent",
         f"action {command.override.action_id} was carried out already",

@@ -5,6 +5,7 @@ from ledger.application.commands import RequestPermit
 from ledger.application.effects import Alert, Outcome, denied
 from ledger.application.key_obstacles import customer_obstacle, key_obstacle, subject_obstacle
 from ledger.application.kinds.kind import Ask
+from ledger.application.lost_sends import judged_by_record, used_as_a_whole
 from ledger.application.permit_grant import grant
 from ledger.application.world import World
 from ledger.domain.customer import Customer
@@ -30,15 +31,17 @@ def request_permit(world: World, command: RequestPermit) -> Outcome:
         return denied(refused)
     withheld: dict[str, Denial] = {}
     passed = []
-    for subject in ask.subjects:
-        denial = judge_subject(ask.case, subject.judged) or subject_obstacle(command, subject)
+    judged = judged_by_record(world, ask, command.subject)
+    for subject, by_record in zip(ask.subjects, judged, strict=True):
+        denial = judge_subject(ask.case, by_record) or subject_obstacle(command, subject)
         if denial is None:
             passed.append(subject)
         else:
             withheld[subject.ref] = denial
     if not passed:
         return _deny(world, command, ask, next(iter(withheld.values())), withheld)
-    denial = judge_customer(ask.case)
+    command.subject.narrow(ask, passed)
+    denial = used_as_a_whole(world, ask, command, passed[0]) or judge_customer(ask.case)
     if denial is not None:
         return _deny(world, command, ask, denial, withheld)
     return grant(world, command, ask, passed, withheld)

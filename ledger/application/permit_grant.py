@@ -14,7 +14,11 @@ from ledger.domain import sendkey, windows
 from ledger.domain.customer import Customer
 from ledger.domain.permit import Item, Lane, Permit, State
 from ledger.domain.reasons import Denial
+from ledger.domain.send_imprint import SendImprint
 from ledger.domain.sends import repeat_slot
+
+_MOST_ALIASES = 8
+"""Former ids of a customer under which a mail names its send: each lengthens its token."""
 
 
 def grant(
@@ -24,16 +28,18 @@ def grant(
     passed: list[Judged],
     withheld: dict[str, Denial],
 ) -> Outcome:
-    """Record the permit for the subjects that passed, and answer with it."""
+    """Record the permit for the subjects that passed, to which the ask was narrowed."""
     outcome = ask.setup
-    command.subject.narrow(ask, passed)
     repeated = {j.ref for j in passed if j.judged.holder() is not None}
     if ask.book is not None:
         ask.slots = tuple(
             repeat_slot(slot, command.decision_id) if slot in ask.book.sends else slot
             for slot in ask.slots
         )
-    permit = _permit(world, command, ask)
+    keys = ask.keys
+    if command.override is not None:
+        keys = (*keys, sendkey.override_key(command.override.action_id))
+    permit = _permit(world, command, ask, _imprint(world, command, ask, keys))
     if command.cc:
         permit = replace(permit, copies=take_copies(world, outcome, permit, command.cc))
     outcome.status, outcome.granted = 201, permit
@@ -41,11 +47,9 @@ def grant(
     outcome.address = permit.address
     outcome.customer_id, outcome.thread_id = ask.customer_id, ask.thread_id
     outcome.invoice_id = ask.invoice_id
-    keys = ask.keys
     if command.override is not None:
         action = command.override.action_id
         outcome.names.append(NameClaim("override", action, permit.permit_id, replaces=True))
-        keys = (*keys, sendkey.override_key(action))
     provider_key = sendkey.provider_idempotency_key(keys, ask.rejections)
     outcome.body = _body(world, ask, permit, withheld, provider_key)
     holders = [holder for j in passed if (holder := j.judged.holder()) is not None]
@@ -57,7 +61,16 @@ def grant(
     return outcome
 
 
-def _permit(world: World, command: RequestPermit, ask: Ask) -> Permit:
+def _imprint(
+    world: World, command: RequestPermit, ask: Ask, keys: tuple[sendkey.SendKey, ...]
+) -> str:
+    """What the mail carries of the permit: its send keys, those of its former customer ids last."""
+    digest = world.identity.key_digest
+    named = (*keys, *ask.aliases[:_MOST_ALIASES])
+    return SendImprint(command.subject.code, ask.case.lane, tuple(map(digest, named))).text
+
+
+def _permit(world: World, command: RequestPermit, ask: Ask, imprint: str) -> Permit:
     permit = Permit(
         permit_id=command.decision_id,
         kind=ask.case.kind,
@@ -81,6 +94,7 @@ def _permit(world: World, command: RequestPermit, ask: Ask) -> Permit:
         rejections=ask.rejections,
         action=command.override.action_id if command.override is not None else None,
         idempotency=command.idempotency.scope.hex() if command.idempotency else None,
+        imprint=imprint,
     )
     return permit.redeemed(world.now, None) if command.redeem else permit
 
@@ -108,7 +122,8 @@ def _body(
         "granted_at": permit.granted_at,
         "send_by": permit.send_by,
         "provider_idempotency_key": provider_key,
-        "message_id": world.identity.message_id(permit.permit_id),
+        "message_id": world.identity.message_id(permit.permit_id, permit.imprint),
+        "send_token": world.identity.send_token(permit.permit_id, permit.imprint),
         "windows": _windows(world, ask, permit),
     }
     if permit.copies:

@@ -12,6 +12,7 @@ from ledger.application.facts.delivered_mail import (
     sent_after_end,
     take_early_deliveries,
 )
+from ledger.application.lost_sends import used_elsewhere
 from ledger.application.mail_copies import copies_overtaken, count_copies
 from ledger.application.permit_grant import copies_body, item_body
 from ledger.application.permit_settlement import settle
@@ -45,14 +46,15 @@ def redeem(world: World, command: Redeem) -> Outcome:
     denial = not_redeemable(permit, command.attempt)
     if denial is not None:
         return denied(denial, **ids)
+    if world.control.recovery_since is not None and not permit.synthetic:
+        # Also where it was redeemed before: its mail may have gone out in what was lost.
+        return denied(
+            Denial("recovery_mode", "the ledger was restored and waits for a human"), **ids
+        )
     if permit.state is State.REDEEMED:
         outcome = Outcome(**ids, body=_hand_over(world, permit))
         outcome.address = permit.address
         return outcome
-    if world.control.recovery_since is not None and not permit.synthetic:
-        return denied(
-            Denial("recovery_mode", "the ledger was restored and waits for a human"), **ids
-        )
     why = overtaken(world, permit)
     if why is not None:
         outcome = denied(
@@ -162,8 +164,12 @@ def permit_body(permit: Permit) -> dict[str, Any]:
 
 
 def _hand_over(world: World, permit: Permit) -> dict[str, Any]:
-    """A redeemed permit, with the Message-ID to hand over."""
-    return permit_body(permit) | {"message_id": world.identity.message_id(permit.permit_id)}
+    """A redeemed permit, with the Message-ID and the token to hand over."""
+    identity, permit_id, imprint = world.identity, permit.permit_id, permit.imprint
+    carried = {"message_id": identity.message_id(permit_id, imprint)}
+    if imprint:
+        carried["send_token"] = identity.send_token(permit_id, imprint)
+    return permit_body(permit) | carried
 
 
 def may_handle(caller: Caller, permit: Permit) -> bool:
@@ -196,6 +202,9 @@ def overtaken(world: World, permit: Permit) -> str | None:
     if permit.granted_at > world.now:
         # Only where a human set the log's time back: the grant was judged by a wrong clock.
         return "it was granted by a clock that was ahead"
+    used = used_elsewhere(world, permit)
+    if used is not None:
+        return used
     control = world.control
     paused = control.pause_for(permit.kind, permit.lane, permit.sender)
     if (paused or control.paused_since(permit)) and not permit.synthetic:
@@ -228,9 +237,9 @@ def overtaken(world: World, permit: Permit) -> str | None:
 def _address_overtaken(world: World, permit: Permit, customer: Customer | None) -> str | None:
     """Whether the mail may still go to the address that it was granted to.
 
-    An address of its own is right until the customer loses it. The preferred one must be that
-    still, or be named by every invoice of the mail; of customers who were merged since, either
-    one's will do.
+    A permit with an address of its own: while the customer has that address. Any other: its address
+    must still be the preferred one, or stand on every invoice of the mail. After a merge the
+    preferred address of either customer will do.
     """
     if permit.address is None:
         return None
@@ -301,7 +310,7 @@ def _notice_overtaken(world: World, permit: Permit, invoice: Invoice) -> str | N
 
 
 def _note_ids(world: World, outcome: Outcome, permit: Permit, command: ReportOutcome) -> None:
-    """A mail known as sent by a delivery event gets the provider's names for it from its sender."""
+    """A delivery event came first, and now the sender reports the provider's ids: keep them."""
     provider_message_id, message_id = command.provider_message_id, command.message_id
     if message_id is not None:
         outcome.names.append(NameClaim("sent_message", message_id, permit.permit_id))

@@ -13,6 +13,7 @@ from ledger.application.commands import (
     RequestPermit,
 )
 from ledger.application.facts.intake import load_fact
+from ledger.application.lost_sends import load_used, load_used_elsewhere
 from ledger.application.walk import Walk
 
 
@@ -24,6 +25,8 @@ def follow(walk: Walk, command: Command) -> None:
         permit = walk.permit(command.permit_id)
         if permit is not None:
             walk.permit_parts(permit, isinstance(command, Redeem))
+            if isinstance(command, Redeem):
+                load_used_elsewhere(walk, permit)
         if isinstance(command, ReportOutcome):
             for name in (command.provider_message_id, command.message_id):
                 if name is not None:
@@ -43,3 +46,5 @@ def _request(walk: Walk, command: RequestPermit) -> None:
         load_fact(walk, fact)
     walk.claims(command.cc)
     command.subject.load(walk)
+    if walk.any_lost:
+        load_used(walk, command.subject, command.override.action_id if command.override else None)

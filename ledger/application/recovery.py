@@ -26,9 +26,9 @@ def note_loss(world: World, outcome: Outcome, cause: str, import_from: datetime 
 
 
 def note_unknown_permit(world: World, outcome: Outcome, permit_id: str, said_by: str) -> None:
-    """Somebody names a permit by our own Message-ID, and it is not in the database.
+    """Somebody names a permit by our own Message-ID or token, and it is not in the database.
 
-    The MAC in the Message-ID shows that this ledger granted it, so it was lost since.
+    The MAC in it shows that this ledger granted it, so it was lost since.
     """
     cause = f"{said_by} names permit {permit_id}, which was granted here and is not known any more"
     note_loss(world, outcome, cause, None)

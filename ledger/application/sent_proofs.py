@@ -37,8 +37,8 @@ def note_also_sent(
 def proof_of(world: World, permit: Permit) -> str | None:
     """Why a `sent` of the permit is no mistake, or None. Raises NotLoaded.
 
-    A stage on record may know of a bounce. Of a mail that went out past the ledger there is no
-    permit: it counts as sent.
+    A stage on record may know of a bounce. A mail that went out past the ledger has no permit to
+    correct: it counts as sent.
     """
     event = world.name(_PROVED, permit.permit_id)
     for item in permit.items:

@@ -1,16 +1,19 @@
 """A walk through what is loaded: each step follows what it finds, and notes what is missing."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from uuid import UUID
 
 from eventsourcing.domain import Aggregate
 
 from ledger.application.ports import Need
-from ledger.application.world import World
+from ledger.application.world import NotLoaded, World
+from ledger.domain.control import CONTROL_ID, Control
 from ledger.domain.customer import Customer
 from ledger.domain.identity import Address, aggregate_id, customer_known_by
 from ledger.domain.invoice import Invoice
 from ledger.domain.permit import Permit
+from ledger.domain.send_imprint import MailProof
 
 
 class Walk:
@@ -28,6 +31,8 @@ class Walk:
         self.aggregates = world.aggregates
         self._addresses = addresses
         self._looked_up = looked_up
+        control = world.aggregates.get(CONTROL_ID)
+        self.any_lost = isinstance(control, Control) and control.lost_sends
 
     def invoice(self, invoice_id: str) -> None:
         """The invoice, and the customer whom its snapshot names."""
@@ -132,6 +137,18 @@ class Walk:
         """What an outside name is bound to."""
         if (kind, name) not in self._world.names:
             self.need.names.add((kind, name))
+
+    def proof_in(self, message_id: str | None, token: str | None) -> MailProof | None:
+        """What a mail proves by its token, else by its Message-ID."""
+        return self._world.identity.proof_in(message_id, token)
+
+    def names_found(self, kind: str, names: Callable[[World], Iterable[str]]) -> None:
+        """What lost sends are bound to, while any are on record; `names` may miss what it needs."""
+        if not self.any_lost:
+            return
+        with suppress(NotLoaded):
+            for name in names(self._world):
+                self.name(kind, name)
 
     def named(self, kind: str, name: str) -> str | None:
         """The target of an outside name, once that is loaded."""

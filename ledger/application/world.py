@@ -9,13 +9,22 @@ from eventsourcing.domain import Aggregate
 
 from ledger.domain.control import CONTROL_ID, Control
 from ledger.domain.customer import Customer
-from ledger.domain.identity import aggregate_id, message_id, permit_of_message_id
+from ledger.domain.identity import aggregate_id
 from ledger.domain.incident import Incident
 from ledger.domain.invoice import Invoice
 from ledger.domain.job import Job
 from ledger.domain.mailbox import Mailbox
 from ledger.domain.permit import Permit
 from ledger.domain.policy import Policy
+from ledger.domain.send_imprint import (
+    MailProof,
+    imprinted_message_id,
+    key_digest,
+    proof_in_message_id,
+    proof_in_token,
+    send_token,
+)
+from ledger.domain.sendkey import SendKey
 from ledger.domain.thread import Thread
 
 Name: TypeAlias = tuple[str, str]
@@ -47,18 +56,34 @@ class NotLoaded(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Makes and recognises our own Message-IDs (design D18)."""
+    """Makes and recognises our own Message-IDs and tokens (design D18)."""
 
     secret: bytes
     domain: str
 
-    def message_id(self, permit_id: str) -> str:
-        """Our Message-ID for a permit."""
-        return message_id(self.secret, permit_id, self.domain)
+    def message_id(self, permit_id: str, imprint: str = "") -> str:
+        """Our Message-ID for a permit with this imprint."""
+        return imprinted_message_id(self.secret, permit_id, imprint, self.domain)
+
+    def send_token(self, permit_id: str, imprint: str) -> str:
+        """What a mail of the permit carries in the header `X-Ledger-Send`."""
+        return send_token(self.secret, permit_id, imprint)
+
+    def key_digest(self, key: SendKey) -> str:
+        """The keyed digest by which an imprint names a send key."""
+        return key_digest(self.secret, key)
 
     def permit_of(self, message_id: str) -> str | None:
         """The permit whose Message-ID this is, None if it is not ours."""
-        return permit_of_message_id(self.secret, message_id)
+        proof = proof_in_message_id(self.secret, message_id)
+        return proof.permit_id if proof is not None else None
+
+    def proof_in(self, message_id: str | None, token: str | None = None) -> MailProof | None:
+        """What a mail proves by its token, else by its Message-ID; None if neither is ours."""
+        by_token = proof_in_token(self.secret, token) if token is not None else None
+        if by_token is not None or message_id is None:
+            return by_token
+        return proof_in_message_id(self.secret, message_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,15 @@ class Control(Aggregate):
             aggregate.recovery_cause = None
             aggregate.import_from = None
 
+    class LostSendNoted(Event):
+        """The first mail was heard of whose permit was lost: its send keys are looked up now."""
+
+        TOPIC: ClassVar[str] = "ledger:Control.LostSendNoted"
+        mail_id: str
+
+        def apply(self, aggregate: "Control") -> None:
+            aggregate.lost_sends = True
+
     class FeedFellSilent(Event):
         """A source that tells of invoices has not been heard for longer than the policy allows."""
 
@@ -156,6 +165,7 @@ class Control(Aggregate):
         self.import_from: datetime | None = None
         self.silent_feeds: dict[str, datetime] = {}
         self.clock_accepted_at: datetime | None = None
+        self.lost_sends = False
 
     def pause_for(self, kind: str, lane: Lane, sender: str) -> tuple[str, Pause] | None:
         """The pause that binds a mail of this kind, lane and sender, or None."""

@@ -36,6 +36,10 @@ class Holder:
         """Has the mail gone out? It may have come back since."""
         return self.state in ("sent", "bounced")
 
+    def as_original(self) -> Original:
+        """It as a denial tells of it."""
+        return Original(self.permit_id, self.sender, self.at, self.provider_message_id)
+
 
 class Subject(Protocol):
     """The real-world send that is asked for: one send key and the facts behind it."""
@@ -91,7 +95,7 @@ def final_duplicate(case: Case, subject: Subject) -> Denial | None:
         return None
     if not holder.final:
         return None
-    original = Original(holder.permit_id, holder.sender, holder.at, holder.provider_message_id)
+    original = holder.as_original()
     when = f" at {holder.at.isoformat()}" if holder.at else ""
     by = f" by {holder.sender}" if holder.sender else ""
     detail = f"{subject.name} was sent{when}{by}"
@@ -110,7 +114,10 @@ def live_permit(case: Case, subject: Subject) -> Denial | None:
             "a delivery event, the provider's log or a human must settle it",
             permit_id=holder.permit_id,
         )
-    granted_at = holder.at if holder.state == State.GRANTED else None
+    permits = case.customer.permits if case.customer is not None else {}
+    held = permits.get(holder.permit_id or "")
+    redeemed = holder.state != State.GRANTED or (held is not None and held.state is State.REDEEMED)
+    granted_at = None if redeemed else holder.at
     return Denial(
         "permit_held",
         f"{holder.sender} holds the live permit {holder.permit_id} for {subject.name}",

@@ -75,7 +75,7 @@ class Invoice(Aggregate):
         invoice_id: str
 
     class Observed(Event):
-        """A snapshot of the billing system was taken in, or another of its moment was the last.
+        """A snapshot of the billing system was taken in, or another of the same time now counts.
 
         `beside` are the others of the same moment. Before version 2 there were none, and a
         snapshot said nothing of payments in flight.
@@ -110,8 +110,8 @@ class Invoice(Aggregate):
     class MoneyMoved(Event):
         """A payment changed its state, or a credit was given or taken back.
 
-        `alone` says that it takes the place of what was said of the same state of that payment, as
-        all did before version 2: then each state of a payment counted once, at its earliest.
+        `alone`: it replaces earlier facts about the same payment and state. Before version 2 every
+        event did, so that each state of a payment counted once, at its earliest.
         """
 
         TOPIC: ClassVar[str] = "ledger:Invoice.MoneyMoved"

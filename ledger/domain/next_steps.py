@@ -84,7 +84,7 @@ NEXT_STEPS: dict[str, NextStep] = {
     "facts_stale": _fix("Send the invoice's snapshot of now, then ask again."),
     "reminded_recently": _retry("Wait: the customer had a reminder a short time ago."),
     "on_hold": _retry("Wait until the hold ends, or have a person lift it."),
-    "permit_held": _retry("Wait: another permit for this mail is sent or lapses soon."),
+    "permit_held": _retry("Wait; if permit_id is yours, redeem it, or report what became of it."),
     "outcome_unknown": _find_out("Find the mail in the provider's log, and report its outcome."),
     "already_redeemed": _find_out("Do not send; find out whether your earlier try sent the mail."),
     "revoked": _NEW_PERMIT,

@@ -72,7 +72,8 @@ class Permit:
     `address` is the fingerprint of where it goes: the customer's preferred address at the grant, or
     one of its own (`address_named`). `action` is the human's deliberate repeat that it carries out
     (design D14). `bounced` tells that its mail came back; it was sent all the same, and counts.
-    `copies` are the further recipients (design D8).
+    `copies` are the further recipients (design D8). `imprint` is what its mail carries of it
+    (`send_imprint.py`), empty for one that was granted before mails carried any.
     """
 
     permit_id: str
@@ -104,6 +105,7 @@ class Permit:
     rejections: int = 0
     action: str | None = None
     bounced: bool = False
+    imprint: str = ""
     copies: tuple[Copy, ...] = ()
 
     @property

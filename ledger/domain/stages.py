@@ -155,11 +155,21 @@ def stage_to_ask_about(invoice: Invoice, now: datetime, policy: Policy) -> Stage
     age = invoice.days_past_due(now, policy.time_zone)
     if age is None:
         return None
-    due = due_stage(invoice, age, policy)
-    if due is not None:
-        return due
-    reached = [s for s in policy.stages if s.days <= age]
+    return due_stage(invoice, age, policy) or stage_reached(invoice, now, policy)
+
+
+def stage_reached(invoice: Invoice, at: datetime, policy: Policy) -> Stage | None:
+    """The highest stage that the invoice had reached at that time (UTC), None for none."""
+    age = invoice.days_past_due(at, policy.time_zone)
+    reached = [s for s in policy.stages if age is not None and s.days <= age]
     return reached[-1] if reached else None
+
+
+def cycle_at(invoice: Invoice, at: datetime, policy: Policy) -> int:
+    """The cycle that a mail of that time (UTC) is of: the present one, once it had begun."""
+    cycle, starts_on = invoice.standing.cycle, invoice.standing.starts_on
+    before = starts_on is not None and invoice.local_date(at, policy.time_zone) < starts_on
+    return cycle - 1 if cycle > 1 and before else cycle
 
 
 def meets_floor(invoice: Invoice, stage: Stage) -> bool:

@@ -172,6 +172,7 @@ def test_an_unknown_permit_is_found_and_settled(run: Command, service: Service, 
     for text, kind in (
         (f"{name}@example.com", "customer"),
         (granted["message_id"], "permit"),
+        (granted["send_token"], "permit"),
         (f"re_{name}", "permit"),
         (permit, "permit"),
         (permit, "decision"),

@@ -23,6 +23,7 @@ def test_each_type_has_its_fields() -> None:
         del fields["metadata"]
         assert named == set(fields), kind
         either = {"customer_id", "email"} if kind == "invoice.observed" else set()
-        either |= {"provider_message_id", "message_id"} if kind == "delivery" else set()
+        mail = {"provider_message_id", "message_id", "send_token"}
+        either |= mail if kind == "delivery" else set()
         required = {name for name, field in fields.items() if field.is_required()}
         assert named - optional - either == required - either, kind

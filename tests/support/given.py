@@ -77,6 +77,10 @@ class Scenario:
             assert (name, dict(self.answer.headers).get(name)) == (name, value)
         return self
 
+    def number_from(self, first: int) -> None:
+        """Count the ids of later decisions from here: those of another history differ."""
+        self._ids = itertools.count(first)
+
     def granted_now(self) -> "Scenario":
         """The answer is the one yes: 201, and no code."""
         return self.then(status=201)

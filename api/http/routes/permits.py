@@ -218,7 +218,7 @@ async def _listed(
         addresses = await context.reader.texts({p.address for p in permits if p.address})
     items = []
     for permit in permits:
-        ours = context.identity.message_id(permit.permit_id)
+        ours = context.identity.message_id(permit.permit_id, permit.imprint)
         item = {"sender": permit.sender, "message_id": ours} | _current(permit, now)
         if permit.address in addresses:
             item["to"] = addresses[permit.address]

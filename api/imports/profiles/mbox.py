@@ -10,12 +10,13 @@ from typing import Any
 from api.imports.dates import Dates
 from api.imports.profiles.profile import Fate, Head, Told
 from api.imports.rows import RawRow
+from ledger.domain.send_imprint import SEND_HEADER
 
 _SEPARATOR = re.compile(rb"From \S.*\d\d:\d\d.*\d{4}\s*", re.ASCII)
 _LONGEST_HEADER = 256 * 1024
 _LONGEST_LINE = 64 * 1024
 _RECIPIENTS = ("To", "Cc", "Bcc")
-_WANTED = ("Date", "Message-ID", *_RECIPIENTS, "Resent-To", "X-Gmail-Labels")
+_WANTED = ("Date", "Message-ID", *_RECIPIENTS, "Resent-To", "X-Gmail-Labels", SEND_HEADER)
 
 
 class Mbox:
@@ -60,7 +61,14 @@ class Mbox:
         ]
         message_id = found.get("Message-ID")
         fate = Fate.SENT if sent else Fate.OTHER
-        return Told(fate, found.get("Date"), recipients, message_id, None, message_id)
+        return Told(
+            fate,
+            found.get("Date"),
+            recipients,
+            message_id,
+            message_id=message_id,
+            token=found.get(SEND_HEADER),
+        )
 
 
 def _row(line: int, parser: BytesHeaderParser, header: list[bytes], size: int) -> RawRow:

@@ -49,7 +49,7 @@ class Postfix:
                 yield RawRow(number, columns | told.groupdict() | mails.of(queue_id))
 
     def told(self, row: RawRow) -> Told:
-        """What an attempt tells. Reports of the mail system itself have no sender."""
+        """What one attempt to deliver tells. An empty sender means a bounce report."""
         found = row.columns
         status, message_id = found["status"], found.get("message_id")
         fate = Fate.OTHER

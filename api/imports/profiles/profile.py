@@ -29,7 +29,7 @@ class Told:
     """What one row tells of one mail; texts are as they stand there.
 
     `mail_id` names the mail within the log, the same in every row about it. `recipients` is an
-    address, a text of several, or a list.
+    address, a text of several, or a list. `token` is what the mail carries in `X-Ledger-Send`.
     """
 
     fate: Fate
@@ -40,6 +40,7 @@ class Told:
     message_id: str | None = None
     customer: str | None = None
     invoice: str | None = None
+    token: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

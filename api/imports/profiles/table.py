@@ -12,6 +12,10 @@ from api.imports.json_rows import json_rows
 from api.imports.profiles.profile import Fate, Head, Told
 from api.imports.rows import BadRow, RawRow
 from api.webhooks.bodies.mail_ids import provider_message_id
+from api.webhooks.bodies.send_token import token_in
+
+_CARRYING = ("user-variables", "metadata", "tags", "headers", "mail.headers", "custom_args")
+"""Where records keep what their sender gave the mail: the token of its permit among it."""
 
 
 def words(sent: str = "", failed: str = "", other: str = "") -> dict[str, Fate]:
@@ -93,4 +97,5 @@ class Table:
             message_id=message_id,
             customer=record.text(self.customer),
             invoice=record.text(self.invoice),
+            token=token_in(dict(record.columns), *map(record.get, _CARRYING)),
         )

@@ -28,17 +28,21 @@ def delivery(
     provider_message_id: str | None = None,
     message_id: str | None = None,
     recipient: str | None = None,
+    send_token: str | None = None,
 ) -> Translation:
     """A delivery report: `event` is `delivered`, `bounced` or `complained`, `time` None is arrival.
 
     `recipient` is whom it speaks of: what becomes of a copy is the copy's. Unnamed, or named by
-    something that is no address, it is whoever the mail was for.
+    something that is no address, it is whoever the mail was for. `send_token` is what the mail
+    carries in `X-Ledger-Send`, where the provider tells.
     """
     data: dict[str, object] = {"provider": provider, "event": event}
     if provider_message_id:
         data["provider_message_id"] = provider_message_id
     if message_id:
         data["message_id"] = message_id
+    if send_token:
+        data["send_token"] = send_token
     if len(data) == 2:
         raise Unusable("missing_field", "the delivery report names no message")
     address = parseaddr(recipient or "")[1]

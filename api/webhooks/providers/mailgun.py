@@ -8,6 +8,7 @@ from api.webhooks.bodies.mail_events import delivery, merged, not_delivered
 from api.webhooks.bodies.mail_ids import provider_message_id
 from api.webhooks.bodies.preferences import UNSUBSCRIBED, preference
 from api.webhooks.bodies.record import Record
+from api.webhooks.bodies.send_token import token_in
 from api.webhooks.bodies.strict_json import read_json_object
 from api.webhooks.bodies.unusable import Unusable, rejecting
 from api.webhooks.provider import BadSignature, Fact, Settings, Translation
@@ -81,6 +82,7 @@ def _translate(body: bytes, settings: Settings) -> Translation:
         provider_message_id=message_id,
         message_id=message_id,
         recipient=event.optional_text("recipient"),
+        send_token=token_in(event.members.get("user-variables")),
     )
 
 

@@ -17,6 +17,7 @@ from api.webhooks.bodies.preferences import (
     preference,
 )
 from api.webhooks.bodies.record import Record
+from api.webhooks.bodies.send_token import token_in
 from api.webhooks.bodies.strict_json import read_json_object
 from api.webhooks.bodies.unusable import Unusable, rejecting
 from api.webhooks.provider import Settings, Translation
@@ -109,6 +110,7 @@ def _report(
         at,
         provider_message_id=message_id,
         recipient=record.optional_text(recipient),
+        send_token=token_in(record.members.get("Metadata")),
     )
 
 

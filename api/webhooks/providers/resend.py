@@ -14,6 +14,7 @@ from api.webhooks.bodies.preferences import (
     preference,
 )
 from api.webhooks.bodies.record import Record, checked_text
+from api.webhooks.bodies.send_token import token_in
 from api.webhooks.bodies.strict_json import read_json_object
 from api.webhooks.bodies.unusable import rejecting
 from api.webhooks.provider import Refresh, Settings, Translation
@@ -77,6 +78,7 @@ def _translate(headers: Mapping[str, str], body: bytes, settings: Settings) -> T
             provider_message_id=data.text("email_id"),
             message_id=data.optional_text("message_id"),
             recipient=recipient,
+            send_token=token_in(data.members.get("headers"), data.members.get("tags")),
         )
         for number, recipient in enumerate(tuple(dict.fromkeys(named)) or (None,))
     )

@@ -14,6 +14,7 @@ from api.webhooks.bodies.mail_events import delivery, merged, not_delivered
 from api.webhooks.bodies.mail_ids import bracketed, provider_message_id
 from api.webhooks.bodies.preferences import UNSUBSCRIBED, of_list, preference
 from api.webhooks.bodies.record import Record
+from api.webhooks.bodies.send_token import token_in
 from api.webhooks.bodies.strict_json import read_json
 from api.webhooks.bodies.unusable import Unusable, rejecting
 from api.webhooks.provider import BadSignature, Fact, Settings, Translation
@@ -114,6 +115,7 @@ def _event(members: object, settings: Settings) -> Translation:
         provider_message_id=sent_id and provider_message_id("sendgrid", sent_id),
         message_id=message_id and bracketed(message_id),
         recipient=event.optional_text("email"),
+        send_token=token_in(event.members),
     )
 
 

@@ -8,6 +8,7 @@ from api.webhooks.bodies.mail_report import report_in
 from api.webhooks.bodies.mail_thread import MailHeaders
 from api.webhooks.bodies.preferences import UNSUBSCRIBED, of_list, preference
 from api.webhooks.bodies.record import Record
+from api.webhooks.bodies.send_token import token_in
 from api.webhooks.bodies.strict_json import read_json_object
 from api.webhooks.bodies.unusable import Unusable, rejecting
 from api.webhooks.provider import BadSignature, Rejected, Settings, Translation
@@ -91,6 +92,7 @@ def _event(id: str, event: Record, settings: Settings) -> Translation:
             provider_message_id=mail.text("messageId"),
             message_id=mail.optional_record("commonHeaders").optional_text("messageId"),
             recipient=recipient,
+            send_token=token_in(mail.members.get("headers")),
         )
         for number, recipient in enumerate(found or (None,))
     )

@@ -56,7 +56,7 @@ class CustomerUnmergedType(FactType[CustomerUnmerged]):
             outcome.names.append(NameClaim(_UNMERGED, name, at.isoformat(), replaces=True))
         if gone is None or gone.merged_into is None:
             outcome.result = "ignored"
-            outcome.body = {"detail": "they are two customers already"}
+            outcome.body = {"detail": f"{data.customer_id} is not merged into {data.from_id}"}
             return outcome
         chain = list(_merged_through(world, gone))
         if all(customer.customer_id != data.from_id for customer in chain):

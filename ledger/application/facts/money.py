@@ -21,7 +21,8 @@ def move_money(
     """Note the payment or credit of that name in its new state; `amount` in minor units.
 
     Told again with the same amount and time it is a duplicate; with another it is news, and the
-    latest word counts (ADR 0005). Of the snapshots of one moment another one may be the last now.
+    latest word counts (ADR 0005). Of several snapshots
+    with one time, a different one may now count.
     """
     invoice = world.invoice(invoice_id)
     outcome = Outcome(result="applied", invoice_id=invoice_id)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import ClassVar
 from uuid import uuid5
 
@@ -14,11 +15,25 @@ from ledger.application.facts.answers_by_hand import (
     note_answer,
     replies_overtaken,
 )
+from ledger.application.facts.delivered_mail import Word, apply_deliveries
 from ledger.application.facts.fact import Fact, FactData
 from ledger.application.facts.fact_names import fact_name
 from ledger.application.facts.fact_type import FactType
 from ledger.application.facts.invoices import register_invoice
+from ledger.application.facts.lost_mail import (
+    NOTHING,
+    Carried,
+    count_mail,
+    load_carried,
+    lost_mail,
+    lost_mail_id,
+    note_lost_mail,
+    observed_mail,
+    proof_of,
+)
 from ledger.application.facts.threads import owned_thread, start_thread
+from ledger.application.kinds.kind import PermitSubject
+from ledger.application.lost_sends import LostMail, digests_of, put_on_record
 from ledger.application.permit_settlement import displace, revoke_rival
 from ledger.application.sent_proofs import note_also_sent
 from ledger.application.walk import Walk
@@ -28,10 +43,11 @@ from ledger.domain.conversation import ByHand
 from ledger.domain.customer import Customer
 from ledger.domain.identity import aggregate_id
 from ledger.domain.invoice import Invoice
-from ledger.domain.permit import OBSERVED, Lane, Permit, State
+from ledger.domain.permit import Lane, Permit, State
 from ledger.domain.policy import Stage
+from ledger.domain.send_imprint import MailProof, SendImprint
 from ledger.domain.sends import SendRecord
-from ledger.domain.stages import unrecorded_below
+from ledger.domain.stages import cycle_at, stage_reached, unrecorded_below
 from ledger.domain.thread import Thread, intent_slot
 
 _MINE = aggregate_id("observed", "send")
@@ -39,9 +55,10 @@ _MINE = aggregate_id("observed", "send")
 
 @dataclass(frozen=True, slots=True)
 class SendObserved(FactData):
-    """A mail that went out without a permit; `at` None means now (UTC).
+    """A mail that went out without a permit that is known; `at` None means now (UTC).
 
-    `in_reply_to` is the message that it answers.
+    `in_reply_to` is the message that it answers, `subject` what a permit for it would be asked for,
+    `carried` what may tell of a permit that is lost.
     """
 
     TIMES: ClassVar[tuple[str, ...]] = ("at",)
@@ -53,6 +70,8 @@ class SendObserved(FactData):
     thread_id: str | None = None
     intent: str | None = None
     in_reply_to: str | None = None
+    subject: PermitSubject | None = None
+    carried: Carried = NOTHING
 
 
 class SendObservedType(FactType[SendObserved]):
@@ -69,12 +88,18 @@ class SendObservedType(FactType[SendObserved]):
             walk.aggregate("thread", data.thread_id)
         if data.in_reply_to is not None:
             load_answered(walk, (data.in_reply_to,))
+        if data.subject is not None:
+            data.subject.load(walk)
+        load_carried(walk, data.carried)
 
     def permits(self, world: World, data: SendObserved) -> Iterable[Permit | None]:
         """Those that count in the windows of the customer, and the one of its stage or intent."""
         customer = world.customer(data.customer_id)
         lapsed = customer.lapsed(world.now) if customer else ()
         found: list[Permit | None] = [*lapsed, _holder_of_observed(world, data)]
+        proof = proof_of(world, data.carried)
+        if proof is not None:
+            found.append(world.permit(proof.permit_id))
         thread_id = _thread_answered(world, data)
         if data.in_reply_to is not None and thread_id is not None:
             found += replies_overtaken(world, (data.in_reply_to,), thread_id)
@@ -102,26 +127,30 @@ class SendObservedType(FactType[SendObserved]):
             outcome.result = "rejected"
             outcome.body = {"detail": "the message answered is not known: name its thread_id"}
             return outcome
+        proof = proof_of(world, data.carried)
+        if proof is None and data.carried.token is not None:
+            outcome.result = "rejected"
+            outcome.body = {"detail": "the send_token is none of this ledger's"}
+            return outcome
+        permit = world.permit(proof.permit_id) if proof is not None else None
+        if permit is not None:
+            apply_deliveries(world, outcome, permit, [Word("delivered")], None)
+            return outcome
         customer = ensure_customer(world, outcome, data.customer_id)
         customer_id = customer.customer_id if customer else data.customer_id
         name = f"{fact_name(fact)}:{data}" if fact.fact_id else f"{data}:{world.now}"
-        sent_at = min(data.at or world.now, world.now)
-        mail = Permit(
-            permit_id=str(uuid5(_MINE, name)),
-            kind=OBSERVED,
-            lane=Lane.OUTREACH if data.in_reply_to is None else Lane.REPLY,
-            state=State.SENT,
-            customer_id=customer_id,
-            key_id="",
-            sender=f"observed:{fact.source}",
-            redeem_required=False,
-            granted_at=sent_at,
-            send_by=sent_at,
-            settled_at=sent_at,
-            thread_id=data.thread_id,
-            invoice_id=data.invoice_id,
-        )
-        outcome.change("customer", customer_id, Customer.MailObserved, permit=mail)
+        mail_id = lost_mail_id(proof.permit_id) if proof else str(uuid5(_MINE, name))
+        sent = lost_mail(world, mail_id, proof, f"observed:{fact.source}", data.at or world.now)
+        lane, keys = _lane_of(data, proof), _digests_told(world, data, sent)
+        imprint = proof.imprint if proof is not None else None
+        if imprint is None and data.subject is not None:
+            imprint = SendImprint(data.subject.code, lane, keys)
+        mail = observed_mail(sent, customer_id, lane, imprint, data.thread_id, data.invoice_id)
+        if customer is None or mail_id not in customer.permits:
+            count_mail(world, outcome, mail)
+        put_on_record(world, outcome, keys, sent)
+        if data.carried != NOTHING:
+            note_lost_mail(world, outcome, proof, data.carried.provider_key, sent, "a sent mail")
         if data.invoice_id is not None and stage is None:
             stage = _stage_reached(world, data.invoice_id, mail)
         if data.invoice_id is not None and stage is not None:
@@ -135,6 +164,22 @@ class SendObservedType(FactType[SendObserved]):
             note_answer(world, outcome, (data.in_reply_to,), thread_id, answer)
         _open_breaker_if_passed(world, outcome, customer, mail)
         return outcome
+
+
+def _lane_of(data: SendObserved, proof: MailProof | None) -> Lane:
+    """As it was permitted, as its kind has it, else outreach or an answer to somebody."""
+    if proof is not None and proof.imprint is not None:
+        return proof.imprint.lane
+    if data.subject is not None:
+        return data.subject.lane(transactional=False)
+    return Lane.OUTREACH if data.in_reply_to is None else Lane.REPLY
+
+
+def _digests_told(world: World, data: SendObserved, sent: LostMail) -> tuple[str, ...]:
+    """The digests of the send keys that the fields of the mail make."""
+    if data.subject is None:
+        return ()
+    return digests_of(world, chain.from_iterable(data.subject.send_keys(world, sent.at)))
 
 
 def _thread_answered(world: World, data: SendObserved) -> str | None:
@@ -161,9 +206,7 @@ def _holder_of_observed(world: World, data: SendObserved) -> Permit | None:
 def _stage_reached(world: World, invoice_id: str, mail: Permit) -> Stage | None:
     """The highest stage that was reached when the mail went out: providers do not know ours."""
     invoice = world.invoice(invoice_id)
-    age = invoice.days_past_due(mail.granted_at, world.policy.time_zone) if invoice else None
-    reached = [s for s in world.policy.stages if age is not None and s.days <= age]
-    return reached[-1] if reached else None
+    return stage_reached(invoice, mail.granted_at, world.policy) if invoice else None
 
 
 def _use_up_stage(
@@ -176,11 +219,7 @@ def _use_up_stage(
     if invoice is None:
         register_invoice(outcome, invoice_id)
     else:
-        cycle = invoice.standing.cycle
-        starts_on = invoice.standing.starts_on
-        sent_on = invoice.local_date(mail.granted_at, world.policy.time_zone)
-        if cycle > 1 and starts_on is not None and sent_on < starts_on:
-            cycle -= 1
+        cycle = cycle_at(invoice, mail.granted_at, world.policy)
         held = invoice.stages.get((cycle, stage))
         if held is not None and held.state in ("sent", "bounced"):
             note_also_sent(world, outcome, (held.permit_id,), mail.permit_id)

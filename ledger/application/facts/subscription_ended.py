@@ -1,4 +1,4 @@
-"""`subscription.ended` and `subscription.resumed`: a subscription bills nothing more, or does."""
+"""`subscription.ended` and `subscription.resumed`: an end of a subscription, or its undoing."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -22,6 +22,7 @@ from ledger.application.facts.answers_by_hand import (
 from ledger.application.facts.conversations import load_conversation, load_ties, tie
 from ledger.application.facts.fact import Fact, FactData
 from ledger.application.facts.fact_type import FactType
+from ledger.application.facts.lost_mail import note_lost_message
 from ledger.application.facts.mail_reports import MailReport, note_report, permit_reported_on
 from ledger.application.facts.threads import (
     alias_message,
@@ -30,7 +31,6 @@ from ledger.application.facts.threads import (
     owned_thread,
     start_thread,
 )
-from ledger.application.recovery import note_unknown_permit
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.conversation import ByHand
@@ -155,7 +155,7 @@ class ThreadMessageType(FactType[ThreadMessage]):
             _note_answer(world, outcome, fact, data)
             return outcome
         if data.ours is not None and world.permit(data.ours) is None:
-            note_unknown_permit(world, outcome, data.ours, "a message of a thread")
+            note_lost_message(world, outcome, fact, data.ours, data.names)
         owner_id = _place(world, outcome, data)
         if owner_id is None:
             outcome.result = "rejected"

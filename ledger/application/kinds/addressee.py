@@ -15,7 +15,7 @@ from ledger.application.kinds.ask import begin_ask
 from ledger.application.kinds.kind import Ask, PermitSubject, Request
 from ledger.application.walk import Walk
 from ledger.application.world import World
-from ledger.domain.identity import Address, customer_known_by
+from ledger.domain.identity import ADDRESS_CUSTOMER_PREFIX, Address, customer_known_by
 from ledger.domain.reasons import Denial
 
 
@@ -42,6 +42,22 @@ def ids_of_addressee(world: World, customer_id: str | None, to: Address | None) 
     if to is not None:
         return [world.name("address", to.fingerprint) or customer_known_by(to)]
     return []
+
+
+def ids_ever_had(world: World, customer_ids: list[str]) -> tuple[str, ...]:
+    """Every id under which these customers may have been mailed, the present one of each first.
+
+    Those that were merged into them or were one with them once, and those of their addresses
+    before anybody told whose they are.
+    """
+    found: list[str] = []
+    for customer_id in customer_ids:
+        customer = world.customer(customer_id)
+        if customer is not None:
+            found += [customer.customer_id, *sorted(customer.absorbed), *customer.formerly]
+            found += [ADDRESS_CUSTOMER_PREFIX + address for address in customer.addresses]
+        found.append(customer_id)
+    return tuple(dict.fromkeys(found))
 
 
 def ask_of_addressee(

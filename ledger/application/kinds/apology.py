@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from ledger.application.effects import Outcome
+from ledger.application.kinds.addressee import ids_ever_had
 from ledger.application.kinds.ask import begin_ask, rejection_limit
 from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request
 from ledger.application.statement import statement_body, statement_of
@@ -23,6 +25,7 @@ class ApologyRequest(PermitSubject):
     """The one apology of an incident to a customer."""
 
     kind: ClassVar[str] = "apology"
+    code: ClassVar[str] = "a"
 
     incident_id: str
     customer_id: str
@@ -40,6 +43,11 @@ class ApologyRequest(PermitSubject):
     def customers(self, world: World) -> list[str]:
         """The customer."""
         return [self.customer_id]
+
+    def send_keys(self, world: World, at: datetime) -> tuple[tuple[SendKey, ...], ...]:
+        """The incident's apology to the customer, under every id that they had."""
+        ids = ids_ever_had(world, [self.customer_id])
+        return (tuple(apology_key(self.incident_id, customer_id) for customer_id in ids),)
 
     def lane(self, transactional: bool) -> Lane:
         """Apologies are judged by no window."""
@@ -72,6 +80,7 @@ class ApologyRequest(PermitSubject):
         )
         ask.subjects = [Judged(customer.customer_id, apology)]
         ask.keys = (apology_key(self.incident_id, customer.customer_id),)
+        ask.aliases = tuple(apology_key(self.incident_id, id_) for id_ in sorted(customer.absorbed))
         ask.incident_id = self.incident_id
         ask.rejections = incident.rejections.get(customer.customer_id, 0)
         return ask

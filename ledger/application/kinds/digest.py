@@ -11,6 +11,7 @@ from ledger.application.kinds.kind import Ask, Granted, PermitSubject, Request
 from ledger.application.kinds.named_sends import (
     ask_named,
     former_holders,
+    keys_of_named,
     load_named,
     record_names,
 )
@@ -29,6 +30,7 @@ class Digest(PermitSubject):
     """The digest of an inbox for one day."""
 
     kind: ClassVar[str] = "digest"
+    code: ClassVar[str] = "d"
     sets_up: ClassVar[bool] = True
 
     inbox_id: str
@@ -68,6 +70,10 @@ class Digest(PermitSubject):
     def customers(self, world: World) -> list[str]:
         """The addressee."""
         return ids_of_addressee(world, self.customer_id, self.to)
+
+    def send_keys(self, world: World, at: datetime) -> tuple[tuple[SendKey, ...], ...]:
+        """The digest under every id of the addressee."""
+        return keys_of_named(world, self.customer_id, self.to, self._key)
 
     def holders(self, world: World) -> list[str]:
         """Those of customers who were one with the addressee."""

@@ -35,6 +35,7 @@ class FollowUp(PermitSubject):
     """A numbered follow-up in a thread."""
 
     kind: ClassVar[str] = "follow_up"
+    code: ClassVar[str] = "f"
     goes_with: ClassVar[GoesWith | None] = GoesWith.INTENTS
     sets_up: ClassVar[bool] = True
 
@@ -71,6 +72,10 @@ class FollowUp(PermitSubject):
     def holders(self, world: World) -> list[str]:
         """The live permits of the thread."""
         return holders_in_thread(world, self.thread_id)
+
+    def send_keys(self, world: World, at: datetime) -> tuple[tuple[SendKey, ...], ...]:
+        """The number in the thread."""
+        return ((follow_up_key(self.thread_id, self.step),),)
 
     def lane(self, transactional: bool) -> Lane:
         """Outreach, whoever asks."""

@@ -1,7 +1,7 @@
 """What a kind of mail is to the ledger: the protocol that the file of each kind keeps."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from datetime import datetime
 from typing import Any, ClassVar, Protocol, Self
 
@@ -49,7 +49,8 @@ class Ask:
 
     `setup` registers what the ledger has not heard of; it is done only with a grant. `book` is
     where the `slots` are on record. `names` are those of the send under every id of its customer,
-    the present id first. `address_named` tells that the mail goes to an address of its own, not to
+    the present id first, and `aliases` its send keys under the ids but the present one.
+    `address_named` tells that the mail goes to an address of its own, not to
     the customer's preferred one. `extras` are further fields of the 201.
     """
 
@@ -66,6 +67,7 @@ class Ask:
     thread_id: str | None = None
     incident_id: str | None = None
     names: tuple[str, ...] = ()
+    aliases: tuple[SendKey, ...] = ()
     lists_withheld: bool = False
     address_named: bool = False
     extras: dict[str, Any] = field(default_factory=dict)
@@ -103,6 +105,8 @@ class PermitSubject(Protocol):
 
     kind: ClassVar[str]
     """The name of the kind in requests, permits, holds and pauses."""
+    code: ClassVar[str]
+    """Its letter in what a mail carries of its permit; never given to another kind."""
     dunning: ClassVar[bool] = False
     """Does it remind of invoices?"""
     sets_up: ClassVar[bool] = False
@@ -125,6 +129,20 @@ class PermitSubject(Protocol):
     def from_body(cls, body: Any, address: Callable[[str], Address]) -> Self:
         """The subject of a request's valid body; `address` fingerprints the text of an address."""
 
+    @classmethod
+    def from_sent(cls, told: Mapping[str, Any]) -> Self:
+        """The mail as whoever saw it go out tells of it: its fields by name, None where not told.
+
+        Raises ValueError for one that does not name everything that its send key is made of.
+        """
+        known: Mapping[str, Any] = {part.name: part for part in fields(cls)}  # type: ignore[arg-type]
+        given = {name: told[name] for name in known if told.get(name) is not None}
+        needed = [name for name, part in known.items() if part.default is MISSING]
+        missing = [name for name in needed if name not in given]
+        if missing:
+            raise ValueError(f"a mail of kind {cls.kind} needs {' and '.join(missing)}")
+        return cls(**given)
+
     def beyond(self, limits: KeyLimits, judged: Judged | None = None) -> Denial | None:
         """What a key's limits forbid of the request, or of a subject that the guards let pass."""
         return None
@@ -146,6 +164,12 @@ class PermitSubject(Protocol):
     def holders(self, world: World) -> list[str]:
         """Permits that may hold its send key from another customer's windows."""
         return []
+
+    def send_keys(self, world: World, at: datetime) -> tuple[tuple[SendKey, ...], ...]:
+        """The send keys that the mail uses when it goes out at that time (UTC).
+
+        For each subject of an ask, in its order: under every name that the ledger knows for it.
+        """
 
     def lane(self, transactional: bool) -> Lane:
         """In which lane it goes: which windows it counts in, what binds it (design D8).

@@ -33,6 +33,7 @@ class IntentMessage(PermitSubject):
     """A message with an intent, once in its thread."""
 
     kind: ClassVar[str] = "message"
+    code: ClassVar[str] = "m"
     goes_with: ClassVar[GoesWith | None] = GoesWith.INTENTS
     sets_up: ClassVar[bool] = True
 
@@ -75,6 +76,10 @@ class IntentMessage(PermitSubject):
     def holders(self, world: World) -> list[str]:
         """The live permits of the thread."""
         return holders_in_thread(world, self.thread_id)
+
+    def send_keys(self, world: World, at: datetime) -> tuple[tuple[SendKey, ...], ...]:
+        """The intent in the thread."""
+        return ((intent_key(self.thread_id, self.intent),),)
 
     def lane(self, transactional: bool) -> Lane:
         """A receipt where the key is transactional."""

@@ -3,7 +3,12 @@
 from collections.abc import Callable
 
 from ledger.application.effects import NameClaim, Outcome
-from ledger.application.kinds.addressee import ask_of_addressee, load_addressee
+from ledger.application.kinds.addressee import (
+    ask_of_addressee,
+    ids_ever_had,
+    ids_of_addressee,
+    load_addressee,
+)
 from ledger.application.kinds.ask import rejection_limit
 from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request
 from ledger.application.walk import Walk
@@ -48,16 +53,25 @@ def ask_named(
     ask = ask_of_addressee(world, request, subject, customer_id, to)
     if isinstance(ask, Denial):
         return ask
-    names = _names_of(ask.case.customer, ask.customer_id, key_of)
+    keys = _keys_of(ask.case.customer, ask.customer_id, key_of)
+    names = tuple(sendkey.digest_of(key).hex() for key in keys)
     holder = _holder_of(world, names)
     if holder is None or holder.state in FREED:
         holder = _held_formerly(world, ask.case.customer, key_of) or holder
     limit = rejection_limit(world, request)
     over = ended(world, ask.case.customer)
     ask.subjects = [Judged(ask.customer_id, NamedSend(name, holder, limit, over))]
-    ask.keys, ask.names = (key_of(ask.customer_id),), names
+    ask.keys, ask.aliases, ask.names = keys[:1], keys[1:], names
     ask.rejections = holder.rejections if holder else 0
     return ask
+
+
+def keys_of_named(
+    world: World, customer_id: str | None, to: Address | None, key_of: KeyOf
+) -> tuple[tuple[SendKey, ...], ...]:
+    """The keys of one send under every id of the addressee."""
+    ids = ids_ever_had(world, ids_of_addressee(world, customer_id, to))
+    return (tuple(key_of(id_) for id_ in ids),)
 
 
 def former_holders(world: World, customer_ids: list[str], key_of: KeyOf) -> list[str]:
@@ -66,7 +80,8 @@ def former_holders(world: World, customer_ids: list[str], key_of: KeyOf) -> list
     for customer_id in customer_ids:
         customer = world.customer(customer_id)
         if customer is not None and customer.formerly:
-            names = _names_of(customer, customer.customer_id, key_of)
+            keys = _keys_of(customer, customer.customer_id, key_of)
+            names = [sendkey.digest_of(key).hex() for key in keys]
             former = (_name_of(key_of, former_id) for former_id in customer.formerly)
             holders = [world.name("send", name) for name in (*names, *former)]
             found.extend(holder for holder in holders if holder is not None)
@@ -83,19 +98,19 @@ def record_names(outcome: Outcome, granted: Granted) -> None:
 
 def _load_names(walk: Walk, customer_id: str, key_of: KeyOf) -> None:
     customer = walk.loaded_customer(customer_id)
-    for name in _names_of(customer, customer_id, key_of):
-        walk.name("send", name)
+    for key in _keys_of(customer, customer_id, key_of):
+        walk.name("send", sendkey.digest_of(key).hex())
     for former_id in customer.formerly if customer else ():
         walk.name("send", _name_of(key_of, former_id))
 
 
-def _names_of(customer: Customer | None, customer_id: str, key_of: KeyOf) -> tuple[str, ...]:
-    """The names of one send, the one under the present id first.
+def _keys_of(customer: Customer | None, customer_id: str, key_of: KeyOf) -> tuple[SendKey, ...]:
+    """The keys of one send, the one under the present id first.
 
     A merge must not let out again what went to the customer under an id that was merged into it.
     """
     ids = (customer_id, *sorted(customer.absorbed if customer else ()))
-    return tuple(_name_of(key_of, id_) for id_ in ids)
+    return tuple(key_of(id_) for id_ in ids)
 
 
 def _name_of(key_of: KeyOf, customer_id: str) -> str:

@@ -11,6 +11,7 @@ from ledger.application.kinds.kind import Ask, Granted, PermitSubject, Request
 from ledger.application.kinds.named_sends import (
     ask_named,
     former_holders,
+    keys_of_named,
     load_named,
     record_names,
 )
@@ -31,6 +32,7 @@ class Notification(PermitSubject):
     """A notice about one event of the business."""
 
     kind: ClassVar[str] = "notification"
+    code: ClassVar[str] = "n"
     sets_up: ClassVar[bool] = True
     ends_with_subscription: ClassVar[bool] = True
 
@@ -73,6 +75,10 @@ class Notification(PermitSubject):
     def customers(self, world: World) -> list[str]:
         """The addressee."""
         return ids_of_addressee(world, self.customer_id, self.to)
+
+    def send_keys(self, world: World, at: datetime) -> tuple[tuple[SendKey, ...], ...]:
+        """The notice under every id of the addressee."""
+        return keys_of_named(world, self.customer_id, self.to, self._key)
 
     def holders(self, world: World) -> list[str]:
         """Those of customers who were one with the addressee."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from ledger.application.effects import Outcome
@@ -23,6 +24,7 @@ class PaymentFailedNotice(PermitSubject):
     """The mail about a failed payment, once per event and once per attempt."""
 
     kind: ClassVar[str] = "payment_failed"
+    code: ClassVar[str] = "p"
     ends_with_subscription: ClassVar[bool] = True
 
     invoice_id: str
@@ -54,6 +56,13 @@ class PaymentFailedNotice(PermitSubject):
         notices = invoice.notices.sends.values() if invoice is not None else ()
         return [send.permit_id for send in notices if send.state in LIVE]
 
+    def send_keys(self, world: World, at: datetime) -> tuple[tuple[SendKey, ...], ...]:
+        """The event, the attempt if told, and other ids that facts name for the failure."""
+        invoice = world.invoice(self.invoice_id)
+        told = invoice.attempts if invoice is not None else {}
+        slots = slots_of_failure(told, self.event_id, self.attempt_id)
+        return (tuple(_key_of_slot(self.invoice_id, slot) for slot in slots),)
+
     def lane(self, transactional: bool) -> Lane:
         """A receipt where the key is transactional."""
         return Lane.TRANSACTIONAL if transactional else Lane.OUTREACH
@@ -73,15 +82,14 @@ class PaymentFailedNotice(PermitSubject):
         if isinstance(ask, Denial):
             return ask
         slots = slots_of_failure(invoice.attempts, self.event_id, self.attempt_id)
-        keys = [payment_event_key(self.invoice_id, self.event_id)]
-        if self.attempt_id is not None:
-            keys.append(payment_attempt_key(self.invoice_id, self.attempt_id))
         limit = rejection_limit(world, request)
         named = (*invoice.subscriptions, *([self.subscription_id] if self.subscription_id else ()))
         ended = customer.subscriptions.ended(named, world.now) if customer is not None else None
         notice = InvoiceNotice(invoice, self.kind, slots, world.now, world.policy, limit, ended)
         ask.subjects = [Judged(self.invoice_id, notice)]
-        ask.keys, ask.slots, ask.book = tuple(keys), slots, invoice.notices
+        ask.keys, ask.slots, ask.book = self._keys(), slots, invoice.notices
+        every = (_key_of_slot(self.invoice_id, slot) for slot in slots)
+        ask.aliases = tuple(key for key in every if key not in ask.keys)
         ask.invoice_id = self.invoice_id
         ask.rejections = max(invoice.notices.rejections.get(slot, 0) for slot in slots)
         ask.extras = {
@@ -104,6 +112,17 @@ class PaymentFailedNotice(PermitSubject):
                 slot=slot,
             )
 
+    def _keys(self) -> tuple[SendKey, ...]:
+        event = payment_event_key(self.invoice_id, self.event_id)
+        if self.attempt_id is None:
+            return (event,)
+        return (event, payment_attempt_key(self.invoice_id, self.attempt_id))
+
+
+def _key_of_slot(invoice_id: str, slot: str) -> SendKey:
+    what, _, name = slot.partition(":")
+    return _KEY_OF[what](invoice_id, name)
+
 
 def payment_event_key(invoice_id: str, event_id: str) -> SendKey:
     """A provider's event about a failed payment."""
@@ -113,3 +132,7 @@ def payment_event_key(invoice_id: str, event_id: str) -> SendKey:
 def payment_attempt_key(invoice_id: str, attempt_id: str) -> SendKey:
     """A failed attempt to pay, which several events may report."""
     return ("payment-attempt", invoice_id, attempt_id)
+
+
+_KEY_OF = {"event": payment_event_key, "attempt": payment_attempt_key}
+"""By the first word of the slot."""

@@ -19,6 +19,7 @@ from ledger.domain.invoice import Invoice
 from ledger.domain.permit import Item, Lane
 from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
+from ledger.domain.stages import cycle_at, stage_reached, stage_to_ask_about
 from ledger.domain.subjects import InvoiceStage
 from ledger.domain.subscription import Subscription
 
@@ -36,6 +37,7 @@ class Reminder(PermitSubject):
     """A reminder for one or more invoices of one customer; `stage` None takes the due one."""
 
     kind: ClassVar[str] = "reminder"
+    code: ClassVar[str] = "r"
     dunning: ClassVar[bool] = True
     goes_with: ClassVar[GoesWith | None] = GoesWith.STAGES
 
@@ -52,6 +54,13 @@ class Reminder(PermitSubject):
             for invoice_id, state in (body.expected or {}).items()
         }
         return cls(tuple(body.invoices), body.stage, expected)
+
+    @classmethod
+    def from_sent(cls, told: Mapping[str, Any]) -> Self:
+        """The reminder of one invoice; without a stage, of the highest that had been reached."""
+        if told.get("invoice_id") is None:
+            raise ValueError(f"a mail of kind {cls.kind} needs invoice_id")
+        return cls((told["invoice_id"],), told.get("stage"))
 
     def beyond(self, limits: KeyLimits, judged: Judged | None = None) -> Denial | None:
         """A key may have only some stages: the one asked for, or the one that turns out due."""
@@ -89,6 +98,28 @@ class Reminder(PermitSubject):
                 live = (r for r in invoice.cycle_records() if r.state == "permitted")
                 held.extend(r.permit_id for r in live if r.permit_id is not None)
         return held
+
+    def send_keys(self, world: World, at: datetime) -> tuple[tuple[SendKey, ...], ...]:
+        """For each invoice its stage, in the cycle that it was in."""
+        found: list[tuple[SendKey, ...]] = []
+        for invoice_id in dict.fromkeys(self.invoices):
+            invoice = world.invoice(invoice_id)
+            stage, cycle = self._stage_at(world, invoice, at), 1
+            if invoice is not None:
+                past = at < world.now
+                cycle = cycle_at(invoice, at, world.policy) if past else invoice.standing.cycle
+            found.append(() if stage is None else (stage_key(invoice_id, cycle, stage),))
+        return tuple(found)
+
+    def _stage_at(self, world: World, invoice: Invoice | None, at: datetime) -> str | None:
+        """The stage that is named; else the due one, or the highest that was reached by then."""
+        if self.stage is not None or invoice is None:
+            return self.stage
+        if at >= world.now:
+            stage = stage_to_ask_about(invoice, at, world.policy)
+        else:
+            stage = stage_reached(invoice, at, world.policy)
+        return stage.name if stage is not None else None
 
     def lane(self, transactional: bool) -> Lane:
         """Dunning is outreach, whoever asks."""

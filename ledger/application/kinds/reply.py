@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from ledger.application.effects import Outcome
@@ -33,6 +34,7 @@ class Reply(PermitSubject):
     """The answer to one inbound message."""
 
     kind: ClassVar[str] = "reply"
+    code: ClassVar[str] = "y"
     goes_with: ClassVar[GoesWith | None] = GoesWith.INTENTS
 
     thread_id: str
@@ -81,6 +83,12 @@ class Reply(PermitSubject):
         thread = world.thread(self._home(world))
         threads = conversation_of(world, thread).threads if thread is not None else ()
         return [p for one in threads for p in holders_in_thread(world, one.thread_id)]
+
+    def send_keys(self, world: World, at: datetime) -> tuple[tuple[SendKey, ...], ...]:
+        """The message by the names that it has, alone and within its thread."""
+        names = dict.fromkeys((message_named(world, self.in_reply_to), self.in_reply_to))
+        homes = dict.fromkeys((None, self._home(world), self.thread_id))
+        return (tuple(reply_key(name, home) for name in names for home in homes),)
 
     def lane(self, transactional: bool) -> Lane:
         """Replies have windows of their own."""

@@ -13,6 +13,7 @@ from uuid import UUID
 import orjson
 from psycopg import AsyncConnection
 
+from ledger.application.lost_sends import LOST_SEND, was_noted
 from ledger.application.ports import Need
 from ledger.application.world import Identity, Name, NotLoaded, World
 from ledger.domain.control import CONTROL_ID, Control
@@ -108,7 +109,7 @@ class Past:
         if missing.permit is not None:
             world.permits[missing.permit] = await self.permit(missing.permit)
         if missing.name is not None:
-            world.names[missing.name] = await self._name(missing.name)
+            world.names[missing.name] = await self._name(missing.name, world.now)
         if missing.invoices_of is not None:
             owned = await load_need(self._connection, Need(owners={missing.invoices_of}))
             names = tuple(owned.owned.get(missing.invoices_of, ()))
@@ -116,7 +117,7 @@ class Past:
         if missing.binding is not None:
             world.bindings[missing.binding] = None
 
-    async def _name(self, name: Name) -> str | None:
+    async def _name(self, name: Name, now: datetime) -> str | None:
         if name[0] == "send":
             return await self._holder_of_send(name[1])
         if name[0] == "address":
@@ -124,6 +125,8 @@ class Past:
         target = await self._present(name)
         if target is None:
             return None
+        if name[0] == LOST_SEND:
+            return target if was_noted(target, now) else None
         if name[0] in ("sent_message", "provider_message", "override"):
             return target if await self.permit(target) is not None else None
         if name[0] == "message":

@@ -16,11 +16,13 @@ from tests.support.build import (
     hours,
     invoice,
     lapse,
+    message,
     minutes,
     paid,
     payment_failed,
     redeem,
     reminder,
+    reply,
     report,
 )
 from tests.support.given import Scenario, given
@@ -271,3 +273,11 @@ def test_rejections_are_counted_for_each_invoice_of_a_mail() -> None:
     )
     scenario.when(reminder("a")).then(status=409, code="on_hold")
     scenario.when(reminder("b")).granted_now()
+
+
+def test_a_permit_that_is_redeemed_at_once_says_no_time_at_which_it_is_free() -> None:
+    """Given a reply with `redeem`, when asked again, nothing promises that its place frees."""
+    scenario = given(message())
+    scenario.when(reply(redeem=True)).granted_now()
+    scenario.when(reply()).then(status=409, code="permit_held")
+    assert "available_at" not in scenario.body

@@ -74,7 +74,7 @@ OPTIONAL = {
     "address.unhold": {"kinds"},
     "thread.message": {"to", "references", "headers", "return_path", "reply_to"},
     "send.observed": {"invoice_id"},
-    "delivery": {"provider_message_id", "message_id", "recipient"},
+    "delivery": {"provider_message_id", "message_id", "recipient", "send_token"},
 }
 MAY_BE_OF_ARRIVAL = {"delivery", "address.hold", "address.unhold", "subscription.resumed"}
 """Facts that a provider tells without a time, too."""

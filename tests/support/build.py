@@ -279,7 +279,7 @@ def ask(
         subject,
         by,
         decision_id="",
-        request=b"{}",
+        request=repr((subject, cc)).encode(),
         redeem=redeem,
         override=Override(override, "ann", "asked for it again") if override else None,
         job=JobToken("dunning", token) if token is not None else None,

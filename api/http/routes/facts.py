@@ -40,7 +40,7 @@ _NO_OBJECT = "a fact is a CloudEvent: a JSON object"
 _MONEY = ("invoice", "payment", "credit", "refund", "charge", "dispute", "balance")
 _LONGEST_TYPE = 64
 _MOST_UNKNOWN_TYPES = 5
-_MOST_MERGES = 100
+_MOST_MERGES = 250
 """Of one post: each copies what two customers have, so it takes much longer than another fact."""
 _TOO_MANY_MERGES = f"one post may have {_MOST_MERGES} merges; tell the others in another one"
 

@@ -34,7 +34,7 @@ NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
 MIDNIGHT = datetime(2026, 12, 1, tzinfo=UTC)
 FEW_DUE = datetime(2026, 11, 20, tzinfo=UTC)
 ONE_ROW = {"policy", "projections", "projection_generations", "clock"}
-PAGES_FOR_100 = 100 * 35
+PAGES_FOR_100 = 100 * 40
 """For each customer: their place in the order, their row, mails, address and two invoices."""
 EXPLAIN = {
     "session_preload_libraries": "auto_explain",

@@ -1,6 +1,6 @@
 """A walk through what is loaded: each step follows what it finds, and notes what is missing."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from uuid import UUID
 
@@ -42,11 +42,11 @@ class Walk:
 
     def customer(self, customer_id: str) -> None:
         """The customer after merges, their preferred address, their permits whose time is up."""
-        self.aggregate("customer", customer_id)
-        for merged_id in self._merged_ids(customer_id):
-            self.aggregate("customer", merged_id)
-        customer = self.loaded_customer(customer_id)
-        if customer is None:
+        customer = self.aggregate("customer", customer_id)
+        if not isinstance(customer, Customer):
+            return
+        if customer.merged_into is not None:
+            self._surviving(customer)
             return
         if customer.addresses:
             self.address(customer.addresses[0])
@@ -108,19 +108,26 @@ class Walk:
 
     def loaded_customer(self, customer_id: str) -> Customer | None:
         """The customer of that id, or the one that it was merged into, as far as is loaded."""
-        for merged_id in self._merged_ids(customer_id):
-            customer_id = merged_id
-        found = self.aggregates.get(aggregate_id("customer", customer_id))
-        return found if isinstance(found, Customer) else None
-
-    def _merged_ids(self, customer_id: str) -> Iterator[str]:
-        """The ids that a customer was merged into, one after the other, as far as is loaded."""
         for _ in range(LONGEST_MERGE_CHAIN):
             found = self.aggregates.get(aggregate_id("customer", customer_id))
-            if not isinstance(found, Customer) or found.merged_into is None:
-                return
+            if not isinstance(found, Customer):
+                return None
+            if found.merged_into is None:
+                return found
             customer_id = found.merged_into
-            yield customer_id
+        return None
+
+    def _surviving(self, merged: Customer) -> None:
+        """The customer at the end of a chain of merges, as far as it is loaded."""
+        for _ in range(LONGEST_MERGE_CHAIN):
+            assert merged.merged_into is not None
+            found = self.aggregate("customer", merged.merged_into)
+            if not isinstance(found, Customer):
+                return
+            if found.merged_into is None:
+                self.customer(found.customer_id)
+                return
+            merged = found
 
     def has(self, customer_id: str | None, address: Address) -> bool:
         """Is the address one of the customer's, as far as is loaded? Then nobody else is asked."""

@@ -160,6 +160,7 @@ async def _on_trial(work: Work, command: RequestPermit) -> Outcome:
         await _step(work, lapse)
     to_snapshot = dict(work.to_snapshot)
     trial = work.trial = Trial.begin(work.world, work.batch, work.cache)
+    work.world.before = trial.before
     try:
         for fact in riding_facts(command):
             own = await _loading(work, partial(riding.as_own, work.world, fact.fact))
@@ -167,7 +168,7 @@ async def _on_trial(work: Work, command: RequestPermit) -> Outcome:
         refusal = await _loading(work, partial(riding.refusal, work.world, command, trial.before))
         outcome = await _in_time(work, command)
     finally:
-        work.trial = None
+        work.trial, work.world.before = None, {}
     if outcome.status == 201 and refusal is None:
         return outcome
     trial.take_back()

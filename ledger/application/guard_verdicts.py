@@ -102,7 +102,7 @@ def judge_request(world: World, command: RequestPermit) -> Judgement:
         ask = None
     if ask is not None and command.caller.limits is not None:
         named: Ask = ask
-        limit = partial(customer_obstacle, command, named)
+        limit = partial(customer_obstacle, world, command, named)
         review.ask("key_limits", _CUSTOMER_LIMIT, None, limit)
         ask = None if review.decided else named
     if ask is None:

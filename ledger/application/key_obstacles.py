@@ -23,7 +23,10 @@ def key_obstacle(world: World, command: RequestPermit) -> Denial | None:
 
 
 def customer_obstacle(world: World, command: RequestPermit, ask: Ask) -> Denial | None:
-    """What the key's limits say about whose mail it would be; nothing of a customer is told."""
+    """What the key's limits say about whose mail it would be, and where it would go.
+
+    Nothing of a customer is told.
+    """
     limits = command.caller.limits
     if limits is None or limits.customers is None or not ask.customer_id:
         return None

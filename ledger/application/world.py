@@ -103,7 +103,7 @@ class World:
     """The loaded part of the ledger at one instant under the writer lock.
 
     A look-up of something that does not exist gives None; of something that was not loaded it
-    raises NotLoaded. `before` has what the facts of a request on trial changed, as it was on record.
+    raises NotLoaded. `before` has what the facts of a request on trial changed, as it was before.
     """
 
     now: datetime

@@ -16,6 +16,7 @@ from ledger.application.kinds.thread_sends import (
     ask_of_thread,
     holders_in_thread,
     load_thread,
+    misdirected,
     record_slots,
 )
 from ledger.application.walk import Walk
@@ -111,6 +112,7 @@ class Reply(PermitSubject):
         mailbox = world.mailbox(writer) if writer is not None else None
         ask.case = replace(ask.case, address=writer, mailbox=mailbox, conversation=conversation)
         ask.address_named = writer is not None
+        ask.misdirected = misdirected(world, thread, self.to, writer)
         slot = reply_slot(message_id)
         limit = rejection_limit(world, request)
         message = thread.messages.get(message_id)

@@ -307,7 +307,8 @@ async def _answer(work: Work, command: Command, outcome: Outcome) -> Answer:
         work.batch.bindings[bound.scope] = BindingRow(
             bound.scope, bound.fingerprint, None, command.status, command.body, work.world.now
         )
-    return Answer(outcome.status, body, (), outcome.result, position)
+    warnings = tuple(("Ledger-Warning", warning) for warning in outcome.warnings)
+    return Answer(outcome.status, body, warnings, outcome.result, position)
 
 
 def _invoice_state(work: Work, invoice_id: str | None) -> dict[str, Any]:

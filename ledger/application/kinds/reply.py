@@ -116,7 +116,8 @@ class Reply(PermitSubject):
         slot = reply_slot(message_id)
         limit = rejection_limit(world, request)
         message = thread.messages.get(message_id)
-        if message is not None and world.name("sent_message", self.in_reply_to) is not None:
+        unsigned = heard is None or heard.sender is None
+        if unsigned and message and world.name("sent_message", self.in_reply_to) is not None:
             message = replace(message, ours=True)
         by_hand = thread.by_hand.get(message_id)
         reply = ReplyTo(message_id, message, thread.book, slot, limit, by_hand)

@@ -81,16 +81,16 @@ def misdirected(
 
     Whoever is first to name a thread says whose it is: else they would get what others say in it,
     under a yes for somebody else. `address` is the fingerprint of where the mail goes, None where
-    the ledger knows none: then `to` must not be another customer's.
+    the ledger knows none and leads it nowhere.
     """
     customer = world.customer(thread.customer_id)
-    if to is None or to.fingerprint == address:
+    if to is None or address in (None, to.fingerprint):
         return None
     if customer is not None and to.fingerprint in customer.addresses:
         return None
     owner_id = world.name("address", to.fingerprint)
     owner = world.customer(owner_id) if owner_id is not None else None
-    if owner is customer if owner is not None else address is None:
+    if owner is not None and owner is customer:
         return None
     return Denial(
         "invalid_request",

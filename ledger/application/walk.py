@@ -1,13 +1,13 @@
 """A walk through what is loaded: each step follows what it finds, and notes what is missing."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from uuid import UUID
 
 from eventsourcing.domain import Aggregate
 
 from ledger.application.ports import Need
-from ledger.application.world import NotLoaded, World
+from ledger.application.world import LONGEST_MERGE_CHAIN, NotLoaded, World
 from ledger.domain.control import CONTROL_ID, Control
 from ledger.domain.customer import Customer
 from ledger.domain.identity import Address, aggregate_id, customer_known_by
@@ -41,9 +41,12 @@ class Walk:
             self.customer(invoice.customer_id)
 
     def customer(self, customer_id: str) -> None:
-        """The customer, their preferred address, and their permits whose time is up."""
-        customer = self.aggregate("customer", customer_id)
-        if not isinstance(customer, Customer):
+        """The customer after merges, their preferred address, their permits whose time is up."""
+        self.aggregate("customer", customer_id)
+        for merged_id in self._merged_ids(customer_id):
+            self.aggregate("customer", merged_id)
+        customer = self.loaded_customer(customer_id)
+        if customer is None:
             return
         if customer.addresses:
             self.address(customer.addresses[0])
@@ -104,9 +107,20 @@ class Walk:
         return owner_id
 
     def loaded_customer(self, customer_id: str) -> Customer | None:
-        """The customer of that very id, merged or not, as far as is loaded."""
+        """The customer of that id, or the one that it was merged into, as far as is loaded."""
+        for merged_id in self._merged_ids(customer_id):
+            customer_id = merged_id
         found = self.aggregates.get(aggregate_id("customer", customer_id))
         return found if isinstance(found, Customer) else None
+
+    def _merged_ids(self, customer_id: str) -> Iterator[str]:
+        """The ids that a customer was merged into, one after the other, as far as is loaded."""
+        for _ in range(LONGEST_MERGE_CHAIN):
+            found = self.aggregates.get(aggregate_id("customer", customer_id))
+            if not isinstance(found, Customer) or found.merged_into is None:
+                return
+            customer_id = found.merged_into
+            yield customer_id
 
     def has(self, customer_id: str | None, address: Address) -> bool:
         """Is the address one of the customer's, as far as is loaded? Then nobody else is asked."""

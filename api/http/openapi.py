@@ -25,7 +25,8 @@ _TAGS = {
 }
 _HEADERS = {
     "Idempotent-Replayed": "`true` where this is the stored answer of an earlier request",
-    "Ledger-Warning": "`idempotency-key-changes`: one send key came under several keys",
+    "Ledger-Warning": "`idempotency-key-changes`: one send key came under several keys; "
+    "`reported-id-not-kept`: an id of the report is another mail's",
     "Ledger-Stale": "Seconds by which the read model is behind the log",
     "Retry-After": "Seconds to wait before asking again",
     "WWW-Authenticate": "`Bearer`",
@@ -162,6 +163,8 @@ def _headers_of(path: str, status: str, parameters: set[str]) -> list[str]:
     if status < "300" and "Idempotency-Key" in parameters:
         found.append("Idempotent-Replayed")
     if path == "/v1/permits" and status == "409":
+        found.append("Ledger-Warning")
+    if path == "/v1/permits/{permit_id}/outcome" and status == "200":
         found.append("Ledger-Warning")
     if path == "/v1/due" and status == "200":
         found.append("Ledger-Stale")

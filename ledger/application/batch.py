@@ -160,6 +160,7 @@ async def _on_trial(work: Work, command: RequestPermit) -> Outcome:
         await _step(work, lapse)
     to_snapshot = dict(work.to_snapshot)
     trial = work.trial = Trial.begin(work.world, work.batch, work.cache)
+    work.world.before = trial.before
     try:
         for fact in riding_facts(command):
             own = await _loading(work, partial(riding.as_own, work.world, fact.fact))
@@ -167,7 +168,7 @@ async def _on_trial(work: Work, command: RequestPermit) -> Outcome:
         refusal = await _loading(work, partial(riding.refusal, work.world, command, trial.before))
         outcome = await _in_time(work, command)
     finally:
-        work.trial = None
+        work.trial, work.world.before = None, {}
     if outcome.status == 201 and refusal is None:
         return outcome
     trial.take_back()
@@ -306,7 +307,8 @@ async def _answer(work: Work, command: Command, outcome: Outcome) -> Answer:
         work.batch.bindings[bound.scope] = BindingRow(
             bound.scope, bound.fingerprint, None, command.status, command.body, work.world.now
         )
-    return Answer(outcome.status, body, (), outcome.result, position)
+    warnings = tuple(("Ledger-Warning", warning) for warning in outcome.warnings)
+    return Answer(outcome.status, body, warnings, outcome.result, position)
 
 
 def _invoice_state(work: Work, invoice_id: str | None) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from ledger.domain.reasons import Denial
 PASSED, DENIED, NOT_JUDGED = "passed", "denied", "not_judged"
 _CALLER = "The key's limits exclude it, its job's lease is another's, or its override was used."
 _CUSTOMER_LIMIT = "The key may not ask for mail to this customer."
+_MISDIRECTED = "The mail would not go to the address that the request names."
 _SUBJECT_LIMIT = "The key may not ask for this stage."
 
 
@@ -102,9 +103,13 @@ def judge_request(world: World, command: RequestPermit) -> Judgement:
         ask = None
     if ask is not None and command.caller.limits is not None:
         named: Ask = ask
-        limit = partial(customer_obstacle, command, named)
+        limit = partial(customer_obstacle, world, command, named)
         review.ask("key_limits", _CUSTOMER_LIMIT, None, limit)
         ask = None if review.decided else named
+    if ask is not None and ask.misdirected is not None:
+        wrong: Denial = ask.misdirected
+        review.ask("request", _MISDIRECTED, None, lambda: wrong)
+        ask = None
     if ask is None:
         review.verdicts.extend(not_judged())
     else:

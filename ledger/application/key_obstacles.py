@@ -4,6 +4,7 @@ from ledger.application.commands import RequestPermit
 from ledger.application.kinds.kind import Ask, Judged
 from ledger.application.lost_sends import used_action
 from ledger.application.world import World
+from ledger.domain.customer import Customer
 from ledger.domain.reasons import Denial
 
 
@@ -21,8 +22,11 @@ def key_obstacle(world: World, command: RequestPermit) -> Denial | None:
     return _lease_obstacle(world, command) or _override_obstacle(world, command)
 
 
-def customer_obstacle(command: RequestPermit, ask: Ask) -> Denial | None:
-    """What the key's limits say about whose mail it would be; nothing of a customer is told."""
+def customer_obstacle(world: World, command: RequestPermit, ask: Ask) -> Denial | None:
+    """What the key's limits say about whose mail it would be, and where it would go.
+
+    Nothing of a customer is told.
+    """
     limits = command.caller.limits
     if limits is None or limits.customers is None or not ask.customer_id:
         return None
@@ -32,10 +36,32 @@ def customer_obstacle(command: RequestPermit, ask: Ask) -> Denial | None:
         ids = (customer.customer_id, *ids)
     if not limits.allows_customer(ids):
         return Denial("key_limit", "this key may not ask for mail to that customer")
-    known = customer.addresses if customer is not None else ()
+    on_record = world.customer_on_record(ids[0])
+    known = on_record.addresses if on_record is not None else ()
     if any(address.fingerprint not in known for address in command.cc):
         return Denial("key_limit", "this key may copy mail only to addresses that the customer has")
+    if _goes_elsewhere(world, ask, ids[0], on_record):
+        return Denial("key_limit", "this key may mail only an address that the customer has")
     return None
+
+
+def _goes_elsewhere(world: World, ask: Ask, customer_id: str, on_record: Customer | None) -> bool:
+    """Would the mail go to an address that is not the customer's, wherever it was told?
+
+    Facts that ride along count for nothing here: else one could lead the mail past the hold, the
+    breaker and the windows of whoever has the address. Whoever has written in the thread before is
+    answered, unless another customer is known by that address.
+    """
+    address = ask.case.address
+    if address is None or (on_record is not None and address in on_record.addresses):
+        return False
+    owner_id = world.name("address", address)
+    owner = world.customer(owner_id) if owner_id is not None else None
+    if owner_id not in (None, customer_id) and owner is not ask.case.customer:
+        return True
+    thread = world.thread_on_record(ask.thread_id) if ask.thread_id is not None else None
+    wrote = thread is not None and any(h.writer == address for h in thread.heard.values())
+    return on_record is not None and not wrote
 
 
 def obstacle_on_record(world: World, command: RequestPermit) -> Denial | None:
@@ -50,7 +76,7 @@ def obstacle_on_record(world: World, command: RequestPermit) -> Denial | None:
     if refused is not None:
         return refused
     ask = command.subject.ask(world, command)
-    return None if isinstance(ask, Denial) else customer_obstacle(command, ask)
+    return None if isinstance(ask, Denial) else customer_obstacle(world, command, ask)
 
 
 def subject_obstacle(command: RequestPermit, judged: Judged) -> Denial | None:

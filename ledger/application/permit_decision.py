@@ -26,7 +26,7 @@ def request_permit(world: World, command: RequestPermit) -> Outcome:
     ask = command.subject.ask(world, command)
     if isinstance(ask, Denial):
         return denied(ask)
-    refused = customer_obstacle(command, ask)
+    refused = customer_obstacle(world, command, ask) or ask.misdirected
     if refused is not None:
         return denied(refused)
     withheld: dict[str, Denial] = {}

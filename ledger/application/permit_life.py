@@ -16,6 +16,7 @@ from ledger.application.lost_sends import used_elsewhere
 from ledger.application.mail_copies import copies_overtaken, count_copies
 from ledger.application.permit_grant import copies_body, item_body
 from ledger.application.permit_settlement import settle
+from ledger.application.reported_names import ids_to_keep
 from ledger.application.sent_correction import correct_sent
 from ledger.application.statement import covered_currencies
 from ledger.application.world import World
@@ -94,7 +95,8 @@ def report_outcome(world: World, command: ReportOutcome) -> Outcome:
 
     `sent` after `unknown` is a settlement; after `expired` or `revoked` it is taken as the fact
     that it is, and a human is told. `rejected` after `sent` is refused (already_settled), but for
-    a named human's correction with a reason.
+    a named human's correction with a reason. An id that is another mail's is not taken, and the
+    answer warns of it.
     """
     permit = world.permit(command.permit_id)
     if permit is None:
@@ -102,12 +104,11 @@ def report_outcome(world: World, command: ReportOutcome) -> Outcome:
     if not may_handle(command.caller, permit):
         return Outcome(status=403, customer_id=permit.customer_id)
     wanted = State(command.outcome)
-    ids = (command.provider_message_id, command.message_id)
     outcome = Outcome(customer_id=permit.customer_id)
     if wanted == permit.state or (wanted is State.REJECTED and permit.state in FREED):
-        outcome.body = permit_body(permit)
         if wanted is State.SENT:
-            _note_ids(world, outcome, permit, command)
+            permit = _note_ids(world, outcome, permit, command)
+        outcome.body = permit_body(permit)
         return outcome
     if permit.state is State.SENT and command.correction is not None:
         outcome, corrected = correct_sent(world, command, permit, command.correction)
@@ -123,6 +124,7 @@ def report_outcome(world: World, command: ReportOutcome) -> Outcome:
         return denied(denial, customer_id=permit.customer_id)
     if permit.state in FREED:
         outcome.alerts.append(sent_after_end(permit))
+    ids = ids_to_keep(world, outcome, permit, command)
     settled = settle(world, outcome, permit, wanted, command.reason, *ids)
     early = take_early_deliveries(world, outcome, *ids)
     if early:
@@ -309,16 +311,24 @@ def _notice_overtaken(world: World, permit: Permit, invoice: Invoice) -> str | N
     return denial.detail if denial is not None else None
 
 
-def _note_ids(world: World, outcome: Outcome, permit: Permit, command: ReportOutcome) -> None:
+def _note_ids(world: World, outcome: Outcome, permit: Permit, command: ReportOutcome) -> Permit:
     """A delivery event came first, and now the sender reports the provider's ids: keep them."""
-    provider_message_id, message_id = command.provider_message_id, command.message_id
+    provider_message_id, message_id = ids_to_keep(world, outcome, permit, command)
     if message_id is not None:
         outcome.names.append(NameClaim("sent_message", message_id, permit.permit_id))
     if provider_message_id is not None:
         outcome.names.append(NameClaim("provider_message", provider_message_id, permit.permit_id))
+    named = replace(
+        permit,
+        provider_message_id=provider_message_id or permit.provider_message_id,
+        message_id=message_id or permit.message_id,
+    )
+    if named != permit:
+        outcome.permits.append(named)
     early = take_early_deliveries(world, outcome, provider_message_id, message_id)
     if early:
-        apply_deliveries(world, outcome, permit, early, None)
+        apply_deliveries(world, outcome, named, early, None)
+    return named
 
 
 def _apply_early_deliveries(

@@ -14,6 +14,7 @@ from ledger.application.commands import (
 )
 from ledger.application.facts.intake import load_fact
 from ledger.application.lost_sends import load_used, load_used_elsewhere
+from ledger.application.reported_names import load_reported
 from ledger.application.walk import Walk
 
 
@@ -28,9 +29,7 @@ def follow(walk: Walk, command: Command) -> None:
             if isinstance(command, Redeem):
                 load_used_elsewhere(walk, permit)
         if isinstance(command, ReportOutcome):
-            for name in (command.provider_message_id, command.message_id):
-                if name is not None:
-                    walk.name("early_delivery", name)
+            load_reported(walk, command)
     elif isinstance(command, ApplyFact):
         load_fact(walk, command.fact)
 

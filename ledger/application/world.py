@@ -1,5 +1,6 @@
 """What a decision may see: aggregates and look-ups that were loaded, the time and the policy."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -102,7 +103,7 @@ class World:
     """The loaded part of the ledger at one instant under the writer lock.
 
     A look-up of something that does not exist gives None; of something that was not loaded it
-    raises NotLoaded.
+    raises NotLoaded. `before` has what the facts of a request on trial changed, as it was before.
     """
 
     now: datetime
@@ -113,6 +114,7 @@ class World:
     names: dict[Name, str | None] = field(default_factory=dict)
     invoices_by_customer: dict[str, tuple[str, ...]] = field(default_factory=dict)
     bindings: dict[bytes, Binding | None] = field(default_factory=dict)
+    before: Mapping[UUID, Aggregate | None] = field(default_factory=dict)
 
     @property
     def control(self) -> Control:
@@ -155,6 +157,18 @@ class World:
         """The customer of that very id, merged or not."""
         found: Customer | None = self._aggregate(aggregate_id("customer", customer_id))
         return found
+
+    def customer_on_record(self, customer_id: str) -> Customer | None:
+        """The customer as they were before the facts of a request on trial."""
+        found = self.customer(customer_id)
+        id_ = aggregate_id("customer", found.customer_id if found is not None else customer_id)
+        before = self.before.get(id_, found)
+        return before if isinstance(before, Customer) else None
+
+    def thread_on_record(self, thread_id: str) -> Thread | None:
+        """The thread as it was before the facts of a request on trial."""
+        before = self.before.get(aggregate_id("thread", thread_id), self.thread(thread_id))
+        return before if isinstance(before, Thread) else None
 
     def mailbox(self, fingerprint: str) -> Mailbox | None:
         """The address of that fingerprint, None if nothing was ever said of it."""

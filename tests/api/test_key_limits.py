@@ -147,7 +147,24 @@ def _ask(at: Stage) -> None:
     new = at.agent.ask("follow_up", thread_id=f"{at.own}-new", step=1, **in_disguise)
     new.no(403, "key_limit")
     at.dunner.remind(f"{at.own}-inv", "day-3").no(403, "key_limit")
+    _ask_with_facts(at)
     at.agent.ask("message", thread_id=f"{at.own}-thread", intent="refund_notice").ok(201)
+
+
+def _ask_with_facts(at: Stage) -> None:
+    """The victim's address comes in a snapshot, and as the writer of a message."""
+    theirs, new = f"{at.victim}@x.example", f"{at.own}-new"
+    due = (at.service.clock - timedelta(days=9)).date().isoformat()
+    snapshot = {"customer_id": at.own, "email": theirs, "currency": "EUR", "total": 10000}
+    snapshot |= {"amount_remaining": 10000, "status": "open", "due_on": due}
+    asked = {"invoices": [new], "facts": {new: snapshot}}
+    at.dunner.ask("reminder", **asked).no(403, "riding_facts_refused")
+    message = {"thread_id": new, "message_id": f"<{new}@x.example>", "direction": "inbound"}
+    for customer_id in (at.own, new):
+        for people in ({"from": theirs}, {"from": f"{new}@x.example", "reply_to": theirs}):
+            told = message | people | {"to": "us@example.org", "customer_id": customer_id}
+            asked = {"thread_id": new, "in_reply_to": told["message_id"], "message": told}
+            at.agent.ask("reply", **asked).no(403, "key_limit")
 
 
 def _ask_for_many(at: Stage) -> None:

@@ -290,6 +290,21 @@ def test_a_new_thread_needs_somebody_and_a_known_one_ignores_them(
     assert second["to"] is None
 
 
+@pytest.mark.parametrize("kind", ["message", "follow_up"])
+def test_a_thread_of_one_customer_takes_no_mail_for_another(
+    kind: str, service: Service, name: str
+) -> None:
+    evil, real = f"evil-{name}@example.com", f"real-{name}@example.com"
+    service.ask("message", thread_id=name, intent="hi", customer_id=name, to=evil).ok(201)
+    send = {"intent": "refund"} if kind == "message" else {"step": 1}
+    asked = {"thread_id": name, "customer_id": f"{name}-2", "to": real}
+    problem = service.ask(kind, **asked, **send).no(422, "invalid_request")
+    assert name in problem["detail"]
+    assert evil not in problem.text
+    assert real not in problem.text
+    assert service.ask(kind, **(asked | {"to": evil}), **send).ok(201)["customer_id"] == name
+
+
 def test_a_thread_known_by_an_address(service: Service, name: str) -> None:
     permit = service.ask("message", thread_id=name, intent="x", to=f"{name}@example.com").ok(201)
     assert permit["to"] == f"{name}@example.com"

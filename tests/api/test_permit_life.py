@@ -359,3 +359,21 @@ def test_a_state_lists_what_has_lapsed_by_now(
     assert ids("unknown") == {lapses}
     assert ids("expired") == {expires}
     lax.report(lapses, "sent").ok()
+
+
+def test_an_id_of_another_mail_is_not_taken_from_a_report(service: Service, name: str) -> None:
+    known = f"<in-{name}@gmail.example>"
+    message = {"thread_id": f"{name}-v", "message_id": known, "direction": "inbound"}
+    people = {"from": f"v-{name}@example.com", "to": "us@example.org", "customer_id": f"{name}-v"}
+    service.fact("thread.message", message | people)
+    asked = {"customer_id": name, "event_type": "shipped", "event_id": "1"}
+    permit = service.ask("notification", **asked).ok(201)["permit_id"]
+    answer = service.report(permit, "sent", message_id=known, provider_message_id=name)
+    assert answer.ok()["state"] == "sent"
+    assert answer.headers["ledger-warning"] == "reported-id-not-kept"
+    assert answer["provider_message_id"] == name
+    again = service.report(permit, "sent", provider_message_id=f"{name}-2")
+    assert again.ok()["provider_message_id"] == name
+    assert again.headers["ledger-warning"] == "reported-id-not-kept"
+    assert "ledger-warning" not in service.report(permit, "sent").headers
+    service.ask("reply", thread_id=f"{name}-v", in_reply_to=known).ok(201)

@@ -196,8 +196,26 @@ def _of_another(world: World, data: ThreadMessage, known: str, home: str) -> boo
 
 
 def _is_ours(world: World, data: ThreadMessage) -> bool:
-    """Is it a mail of a permit?"""
-    return data.ours is not None or any(world.name("sent_message", n) for n in data.names)
+    """Is it a mail of a permit: by our MAC, or by a name that the permit's sender reported?
+
+    A report proves nothing about what somebody else wrote: a message from a customer, or to another
+    address than the permit's mail went to, is not that mail coming back.
+    """
+    if data.ours is not None:
+        return True
+    reported = (world.name("sent_message", name) for name in data.names)
+    permit_id = next((found for found in reported if found is not None), None)
+    if permit_id is None:
+        return False
+    if not data.inbound or data.sender is None:
+        return True
+    if world.name("address", data.sender.fingerprint) is not None:
+        return False
+    permit = world.permit(permit_id)
+    if data.recipient is None or permit is None or permit.address is None:
+        return True
+    here = data.recipient.fingerprint
+    return here == permit.address or any(copy.address == here for copy in permit.copies)
 
 
 def _place(world: World, outcome: Outcome, data: ThreadMessage) -> str | None:

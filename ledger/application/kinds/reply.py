@@ -16,6 +16,7 @@ from ledger.application.kinds.thread_sends import (
     ask_of_thread,
     holders_in_thread,
     load_thread,
+    misdirected,
     record_slots,
 )
 from ledger.application.walk import Walk
@@ -111,10 +112,12 @@ class Reply(PermitSubject):
         mailbox = world.mailbox(writer) if writer is not None else None
         ask.case = replace(ask.case, address=writer, mailbox=mailbox, conversation=conversation)
         ask.address_named = writer is not None
+        ask.misdirected = misdirected(world, thread, self.to, writer)
         slot = reply_slot(message_id)
         limit = rejection_limit(world, request)
         message = thread.messages.get(message_id)
-        if message is not None and world.name("sent_message", self.in_reply_to) is not None:
+        unsigned = heard is None or heard.sender is None
+        if unsigned and message and world.name("sent_message", self.in_reply_to) is not None:
             message = replace(message, ours=True)
         by_hand = thread.by_hand.get(message_id)
         reply = ReplyTo(message_id, message, thread.book, slot, limit, by_hand)

@@ -23,6 +23,8 @@ def load_thread(walk: Walk, thread_id: str, customer_id: str | None, to: Address
     thread = walk.aggregate("thread", thread_id)
     if isinstance(thread, Thread) and thread.customer_id != NOBODY:
         walk.customer(thread.customer_id)
+        if to is not None and not walk.has(thread.customer_id, to):
+            walk.owner_of(to)
     else:
         load_addressee(walk, customer_id, to)
 
@@ -56,6 +58,8 @@ def ask_of_thread(
         customer = world.customer(thread.customer_id)
         owner = customer.customer_id if customer else thread.customer_id
         ask = begin_ask(world, request, subject, customer, owner, thread=thread)
+        if isinstance(ask, Ask):
+            ask.misdirected = misdirected(world, thread, to, ask.case.address)
     else:
         if customer_id is None and to is None:
             return Denial(
@@ -68,6 +72,31 @@ def ask_of_thread(
     if isinstance(ask, Ask):
         ask.thread_id = thread_id
     return ask
+
+
+def misdirected(
+    world: World, thread: Thread, to: Address | None, address: str | None
+) -> Denial | None:
+    """Why the mail of a request that names `to` may not go to whom the thread is with.
+
+    Whoever is first to name a thread says whose it is: else they would get what others say in it,
+    under a yes for somebody else. `address` is the fingerprint of where the mail goes, None where
+    the ledger knows none and leads it nowhere.
+    """
+    customer = world.customer(thread.customer_id)
+    if to is None or address in (None, to.fingerprint):
+        return None
+    if customer is not None and to.fingerprint in customer.addresses:
+        return None
+    owner_id = world.name("address", to.fingerprint)
+    owner = world.customer(owner_id) if owner_id is not None else None
+    if owner is not None and owner is customer:
+        return None
+    return Denial(
+        "invalid_request",
+        f"the mail would not go to the address in `to`: "
+        f"thread {thread.thread_id} is with another customer",
+    )
 
 
 def fill_slot(

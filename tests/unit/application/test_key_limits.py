@@ -255,3 +255,69 @@ def test_a_request_names_only_jobs_of_its_key() -> None:
     limited = key(kinds=["reminder"])
     scenario = known().when(reminder(by=limited, token=1))
     scenario.then(status=403, code="key_limit", events=[])
+
+
+FEW = Caller(POLLER.key_id, "agent", frozenset({"send"}), limits=KeyLimits.of(customers=["test_*"]))
+"""An agent's key for test customers; cus_2 has the address KIM on record."""
+ELSEWHERE: dict[str, RequestPermit] = {
+    "a snapshot's address": reminder("inv_9", facts=(invoice("inv_9", "test_0", email=KIM),)),
+    "that of a failed payment": payment_failed(
+        invoice_id="inv_9", facts=(invoice("inv_9", "test_0", email=KIM),)
+    ),
+    "a message's writer": reply(
+        "<n@x>", "thr_9", facts=(message("<n@x>", "thr_9", "test_0", sender=KIM),)
+    ),
+    "a message's Reply-To": reply(
+        "<n@x>",
+        "thr_9",
+        facts=(message("<n@x>", "thr_9", "test_0", sender="new@example.com", reply_to=KIM),),
+    ),
+    "a writer to a known customer": reply(
+        "<n@x>", "thr_9", facts=(message("<n@x>", "thr_9", "test_1", sender=KIM),)
+    ),
+    "a stranger who wrote to a known customer": reply(
+        "<n@x>", "thr_9", facts=(message("<n@x>", "thr_9", "test_1", sender="new@example.com"),)
+    ),
+    "a stranger in a known thread": reply(
+        "<n@x>", "thr_1", facts=(message("<n@x>", "thr_1", "test_1", sender="new@example.com"),)
+    ),
+    "a known thread's other writer": reply("<k@x>", "thr_1"),
+}
+
+
+@pytest.mark.parametrize("how", ELSEWHERE)
+def test_no_fact_leads_a_limited_keys_mail_to_an_address_of_another(how: str) -> None:
+    scenario = known().when(customer("test_1", "t@example.com"))
+    scenario.when(message("<t@x>", "thr_1", "test_1", sender="t@example.com"))
+    scenario.when(message("<k@x>", "thr_1", None, sender=KIM))
+    before = dict(scenario.store.contacts)
+    scenario.when(replace(ELSEWHERE[how], caller=FEW))
+    scenario.then(status=403, code="key_limit", events=[])
+    assert scenario.store.contacts == before
+    assert KIM not in str(scenario.body)
+
+
+def test_a_limited_keys_new_customer_may_bring_an_address_that_nobody_has() -> None:
+    snapshot = invoice("inv_9", "test_0", email="new@example.com")
+    scenario = known().when(reminder("inv_9", by=FEW, facts=(snapshot,))).granted_now()
+    assert scenario.body["to"] == "new@example.com"
+    told = message("<n@x>", "thr_9", "test_5", sender="five@example.com")
+    scenario.when(reply("<n@x>", "thr_9", by=FEW, facts=(told,))).granted_now()
+    assert scenario.body["to"] == "five@example.com"
+
+
+def test_a_limited_key_answers_who_has_written_in_a_thread_of_its_customer() -> None:
+    scenario = known().when(customer("test_1", "t@example.com"))
+    scenario.when(message("<t@x>", "thr_1", "test_1", sender="t@example.com"))
+    scenario.when(message("<c@x>", "thr_1", None, sender="colleague@example.com"))
+    scenario.when(reply("<c@x>", "thr_1", by=FEW)).granted_now()
+    assert scenario.body["to"] == "colleague@example.com"
+    told = message("<t2@x>", "thr_1", "test_1", sender="t@example.com")
+    scenario.when(reply("<t2@x>", "thr_1", by=FEW, facts=(told,))).granted_now()
+    assert scenario.body["to"] == "t@example.com"
+
+
+def test_an_address_that_two_customers_have_is_on_record_for_both() -> None:
+    scenario = known().when(invoice("inv_9", "test_1", email=KIM))
+    scenario.when(reminder("inv_9", by=FEW)).granted_now()
+    assert scenario.body["to"] == KIM

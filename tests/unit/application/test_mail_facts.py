@@ -27,6 +27,7 @@ from tests.support.build import (
     payment_failed,
     redeem,
     reminder,
+    reply,
     report,
 )
 from tests.support.given import Scenario, given
@@ -89,6 +90,82 @@ def test_a_message_id_that_the_provider_gave_is_known_too() -> None:
     scenario = given(message(), notification(), redeem(), mine)
     scenario.when(message("<0100@ses.example>", thread="thr_2")).then(result="applied")
     assert scenario.event("Thread.MessageSeen").message.ours is True
+
+
+WARNING = {"Ledger-Warning": "reported-id-not-kept"}
+OTHERS = "<in0@gmail.example>"
+
+
+def named(message_id: str | None, provider_id: str | None = None) -> ReportOutcome:
+    """A sender's report that gives its mail these ids."""
+    return ReportOutcome(LAST, "sent", POLLER, "ses", provider_id, message_id)
+
+
+def test_a_report_does_not_make_somebodys_message_our_own() -> None:
+    scenario = handed_over().when(message(OTHERS, "thr_v", "cus_v", sender="v@x.example"))
+    scenario.when(named(OTHERS, "pm_1")).then(status=200, body={"state": "sent"}, headers=WARNING)
+    assert (scenario.permit().provider_message_id, scenario.permit().message_id) == ("pm_1", None)
+    scenario.when(reply(OTHERS, "thr_v")).granted_now()
+
+
+@pytest.mark.parametrize("whose", ["cus_1", "cus_v"])
+def test_a_mail_that_was_seen_going_out_is_the_permits_where_it_is_its_customers(
+    whose: str,
+) -> None:
+    out = message(OTHERS, "thr_v", whose, "outbound", recipient=f"{whose}@x.example")
+    scenario = handed_over().when(out, named(OTHERS)).then(status=200)
+    assert scenario.permit().message_id == (OTHERS if whose == "cus_1" else None)
+    assert dict(scenario.answer.headers) == ({} if whose == "cus_1" else WARNING)
+
+
+@pytest.mark.parametrize("sender", ["v@x.example", "stranger@x.example"])
+def test_a_message_wins_over_a_report_that_came_before_it(sender: str) -> None:
+    known = customer("cus_v", "v@x.example")
+    scenario = handed_over().when(known, named(OTHERS)).then(status=200)
+    assert scenario.answer.headers == ()
+    told = message(OTHERS, "thr_v", "cus_v", sender=sender, recipient="us@x.example")
+    scenario.when(told).then(result="applied")
+    assert scenario.event("Thread.MessageSeen").message.ours is False
+    scenario.when(reply(OTHERS, "thr_v")).granted_now()
+    assert scenario.body["to"] == sender
+
+
+def test_a_mail_that_comes_back_under_a_reported_id_stays_our_own() -> None:
+    scenario = handed_over().when(named("<0100@ses.example>"))
+    back = message("<0100@ses.example>", "thr_2", sender="us@x.example", recipient="pat@x.example")
+    scenario.when(back)
+    assert scenario.event("Thread.MessageSeen").message.ours is True
+    scenario.when(reply("<0100@ses.example>", "thr_2")).then(status=409, code="own_message")
+
+
+def test_a_permit_has_one_id_of_each_kind() -> None:
+    scenario = handed_over().when(named("<a@ses.example>", "pm_1"))
+    scenario.when(named("<a@ses.example>", "pm_1")).then(status=200, events=[])
+    assert scenario.answer.headers == ()
+    for ids in (("<b@ses.example>", "pm_1"), ("<a@ses.example>", "pm_2")):
+        scenario.when(named(*ids)).then(status=200, events=[], headers=WARNING)
+    scenario.when(fact(delivery("bounced", "pm_2"))).then(result="applied", events=[])
+    scenario.when(message("<b@ses.example>", "thr_2"), reply("<b@ses.example>", "thr_2"))
+    scenario.granted_now()
+
+
+def test_a_permit_keeps_ids_that_were_told_after_a_delivery() -> None:
+    scenario = handed_over()
+    scenario.when(fact(delivery(permit=scenario.granted[0])), named("<a@ses.example>", "pm_1"))
+    assert scenario.body["provider_message_id"] == "pm_1"
+    scenario.when(named("<b@ses.example>")).then(status=200, headers=WARNING)
+    scenario.when(named(None, "pm_2")).then(status=200, headers=WARNING)
+
+
+def test_a_report_does_not_take_the_ids_of_another_permit() -> None:
+    scenario = handed_over().when(named("<a@ses.example>", "pm_1"))
+    first = scenario.granted[0]
+    for ids in (("<a@ses.example>", None), (None, "pm_1"), (IDENTITY.message_id(first), None)):
+        scenario.when(notification(str(ids)), redeem(), named(*ids))
+        scenario.then(status=200, body={"state": "sent"}, headers=WARNING)
+        assert (scenario.permit().message_id, scenario.permit().provider_message_id) == (None, None)
+    scenario.when(fact(delivery("bounced", "pm_1")))
+    assert scenario.permit(first).bounced is True
 
 
 def test_a_delivery_of_nobodys_mail_is_ignored() -> None:

@@ -1,11 +1,15 @@
 """Threads: one reply per message and only to people, intents once, the loop guard (D8)."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ledger.application.caller import Caller
 from ledger.application.key_limits import KeyLimits
+from ledger.application.kinds.follow_up import FollowUp
+from ledger.application.kinds.message import IntentMessage
+from ledger.application.kinds.reply import Reply
 from ledger.domain.policy import Policy
 from tests.support.build import (
     AGENT,
@@ -13,10 +17,14 @@ from tests.support.build import (
     OPERATOR,
     POLLER,
     SCOPES,
+    address,
+    ask,
     at,
+    customer,
     follow_up,
     hours,
     intent,
+    merged,
     message,
     minutes,
     redeem,
@@ -193,6 +201,52 @@ def test_a_key_with_a_list_of_intents_may_use_only_those() -> None:
 def test_known_threads_ignore_customer_and_address() -> None:
     scenario = given(message(), intent(customer="cus_9", to="other@x.example")).granted_now()
     assert (scenario.body["customer_id"], scenario.body["to"]) == ("cus_1", None)
+
+
+SQUATTED = (message("<r@x>", "thr_r", "real", sender="real@x.example"),)
+"""`real` is a customer with an address."""
+
+
+@pytest.mark.parametrize("asked", ["message", "follow_up", "reply"])
+@pytest.mark.parametrize("to", ["real@x.example", "nobody@x.example"])
+def test_a_mail_in_a_thread_of_another_customer_does_not_go_to_them(asked: str, to: str) -> None:
+    squat = intent("hi", "thr_9", "cus_t", to="evil@x.example")
+    scenario = given(
+        *SQUATTED, squat, report(), message("<e@x>", "thr_9", "cus_t", sender="evil@x.example")
+    )
+    named: dict[str, Any] = {"customer_id": "real", "to": address(to)}
+    subject = {
+        "message": IntentMessage("thr_9", "refund_notice", **named),
+        "follow_up": FollowUp("thr_9", 1, **named),
+        "reply": Reply("thr_9", "<e@x>", **named),
+    }[asked]
+    scenario.when(ask(subject)).then(status=422, code="invalid_request", events=[], alerts=[])
+    assert scenario.body["detail"] == (
+        "the mail would not go to the address in `to`: thread thr_9 is with another customer"
+    )
+
+
+def test_the_mail_of_a_customer_without_an_address_is_led_nowhere() -> None:
+    scenario = given(*SQUATTED, intent("hi", "thr_9", "cus_t"), report())
+    scenario.when(intent("refund", "thr_9", "real", to="real@x.example")).granted_now()
+    assert (scenario.body["customer_id"], scenario.body["to"]) == ("cus_t", None)
+
+
+def test_an_address_of_the_threads_customer_may_be_named_also_after_a_merge() -> None:
+    scenario = given(*SQUATTED, customer("real", "new@x.example", "real@x.example"))
+    scenario.when(intent("a", "thr_r", to="real@x.example")).granted_now()
+    assert scenario.body["to"] == "new@x.example"
+    scenario.when(report(), merged("real", "cus_3"))
+    scenario.when(intent("b", "thr_r", "real", to="real@x.example")).granted_now()
+    scenario.when(intent("c", "thr_r", "real", to="other@x.example"))
+    scenario.then(status=422, code="invalid_request")
+
+
+def test_a_key_for_others_learns_no_address_of_a_threads_customer() -> None:
+    few = replace(POLLER, limits=KeyLimits.of(customers=["test_*"]))
+    for to in ("real@x.example", "guess@x.example"):
+        scenario = given(*SQUATTED).when(intent("a", "thr_r", to=to, by=few))
+        scenario.then(status=403, code="key_limit", events=[])
 
 
 def test_a_lively_conversation_is_answered_until_the_guard() -> None:

@@ -36,15 +36,20 @@ def take_copies(
 
 
 def count_copies(world: World, outcome: Outcome, permit: Permit) -> None:
-    """Count a mail that may go out now in the windows of everyone who gets a copy of it, once."""
+    """Count a mail that may go out now in the windows of everyone who gets a copy of it, once.
+
+    While it is not settled its copies are of unknown outcome: they count from `send_by`, the latest
+    time from which the mail itself may turn out to count, so that no window fills up later.
+    """
     if not permit.copies:
         return
+    sent = permit.state is State.SENT
     for customer_id in _others(world, permit):
         counted = Permit(
             permit_id=_name(permit, customer_id),
             kind="observed",
             lane=permit.lane,
-            state=State.SENT,
+            state=State.SENT if sent else State.UNKNOWN,
             customer_id=customer_id,
             key_id="",
             sender=permit.sender,
@@ -53,21 +58,22 @@ def count_copies(world: World, outcome: Outcome, permit: Permit) -> None:
             send_by=max(permit.send_by, world.now),
             thread_id=permit.thread_id,
             invoice_id=permit.invoice_id,
-            settled_at=world.now,
+            settled_at=world.now if sent else None,
         )
         outcome.change("customer", customer_id, Customer.MailObserved, permit=counted)
 
 
 def settle_copies(world: World, outcome: Outcome, before: Permit, settled: Permit) -> None:
-    """Let the copies end as the mail did: a refused mail had none, one that went out had all."""
+    """Let the copies end as the mail did: a refused mail had none, one that went out had all.
+
+    From `sent` on they count from when the mail counts; a correction of it frees them again.
+    """
     if not before.copies:
         return
     if settled.state is State.SENT and not before.may_be_out:
         count_copies(world, outcome, settled)
         return
-    refused = settled.state is State.REJECTED and before.may_be_out
-    after_all = settled.state is State.SENT and before.state is State.REJECTED
-    if not refused and not after_all:
+    if not before.may_be_out or settled.state not in (State.SENT, State.REJECTED):
         return
     for customer_id in {copy.customer_id for copy in before.copies}:
         customer = world.customer(customer_id)

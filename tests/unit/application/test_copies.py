@@ -10,6 +10,7 @@ from ledger.domain.identity import customer_known_by
 from ledger.domain.permit import State
 from tests.support.build import (
     AGENT,
+    POLLER,
     address,
     address_hold,
     at,
@@ -73,8 +74,40 @@ def test_a_copy_counts_from_the_redeem_on() -> None:
 def test_a_copy_of_a_mail_that_may_be_out_at_once_counts_at_once(how: dict[str, Any]) -> None:
     scenario = given(*KNOWN).when(copied(**how)).granted_now()
     assert used(scenario, B) == 1
-    scenario.when(hours(24))
+    scenario.when(report(by=how.get("by", POLLER)), hours(24))
     assert used(scenario, B) == 0
+
+
+def test_a_copy_counts_from_the_latest_of_granted_redeemed_and_sent() -> None:
+    scenario = given(*KNOWN, copied("1"), copied("2", C))
+    scenario.when(minutes(1), redeem("$1"), redeem("$2"), minutes(8))
+    scenario.when(report(permit="$1"), report(permit="$2"))
+    assert scenario.event("Customer.MailSettled").state is State.SENT
+    scenario.when(hours(24) - minutes(1))
+    assert (used(scenario, A), used(scenario, B), used(scenario, C)) == (1, 2, 1)
+    scenario.when(note("3", B)).then(status=429, code="cap_reached")
+    later = scenario.body["available_at"]
+    assert later == "2026-01-02T00:09:00Z"
+    scenario.when(minutes(1))
+    assert (used(scenario, A), used(scenario, B), used(scenario, C)) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("told", [(), (report("unknown", by=AGENT),)], ids=["lapsed", "told"])
+def test_a_copy_of_a_mail_of_unknown_outcome_counts_from_its_send_by(told: tuple[Any, ...]) -> None:
+    scenario = given(*KNOWN, copied(by=AGENT), minutes(2), *told, hours(24))
+    assert used(scenario, B) == 1
+    scenario.when(minutes(7))
+    assert used(scenario, B) == 1
+    scenario.when(minutes(1))
+    assert (used(scenario, A), used(scenario, B)) == (0, 0)
+
+
+def test_a_late_report_of_a_mail_does_not_move_its_copies_beyond_its_send_by() -> None:
+    scenario = given(*KNOWN, copied(by=AGENT), minutes(11), report("unknown", by=AGENT), hours(20))
+    scenario.when(report(by=AGENT), hours(4) - minutes(2))
+    assert (used(scenario, A), used(scenario, B)) == (1, 1)
+    scenario.when(minutes(1))
+    assert (used(scenario, A), used(scenario, B)) == (0, 0)
 
 
 def test_a_mail_that_was_refused_had_no_copies() -> None:

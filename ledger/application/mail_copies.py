@@ -10,7 +10,7 @@ from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.guards import Case, copies
 from ledger.domain.identity import Address, aggregate_id
-from ledger.domain.permit import Copy, Permit, State
+from ledger.domain.permit import Copy, Lane, Permit, State
 
 _COUNTED = aggregate_id("copy", "mail")
 
@@ -48,7 +48,7 @@ def count_copies(world: World, outcome: Outcome, permit: Permit) -> None:
         counted = Permit(
             permit_id=_name(permit, customer_id),
             kind="observed",
-            lane=permit.lane,
+            lane=_lane(permit.lane),
             state=State.SENT if sent else State.UNKNOWN,
             customer_id=customer_id,
             key_id="",
@@ -125,6 +125,7 @@ def _case_of(world: World, case: Case, customer: Customer | None, fingerprint: s
     """The case of one who gets a copy: another customer and address, no thread of theirs."""
     return replace(
         case,
+        lane=_lane(case.lane),
         customer=customer,
         thread=None,
         conversation=None,
@@ -132,6 +133,11 @@ def _case_of(world: World, case: Case, customer: Customer | None, fingerprint: s
         mailbox=world.mailbox(fingerprint),
         copies=(),
     )
+
+
+def _lane(lane: Lane) -> Lane:
+    """By which windows a copy is judged: one of an apology is no apology to who gets it."""
+    return Lane.OUTREACH if lane is Lane.APOLOGY else lane
 
 
 def _further(cc: Iterable[Address], to: str | None) -> list[Address]:

@@ -5,14 +5,17 @@ from typing import Any
 
 import pytest
 
+from ledger.application.commands import CallPause, DeclareIncident
 from ledger.application.facts.delivery import Delivery
 from ledger.domain.identity import customer_known_by
 from ledger.domain.permit import State
 from tests.support.build import (
     AGENT,
+    OPERATOR,
     POLLER,
     address,
     address_hold,
+    apology,
     at,
     customer,
     customer_hold,
@@ -31,9 +34,10 @@ from tests.support.build import (
     report,
     unmerged,
 )
-from tests.support.given import Scenario, given
+from tests.support.given import START, Scenario, given
 
 A, B, C = "cus_a", "cus_b", "cus_c"
+SORRY = tuple(f"cus_{n}" for n in range(5))
 BOB, EVE = "bob@x.example", "eve@x.example"
 KNOWN = (customer(A, "ann@x.example"), customer(B, BOB), customer(C, EVE))
 
@@ -247,11 +251,40 @@ def test_a_refused_mail_frees_the_place_where_its_recipient_went() -> None:
     assert used(scenario, C) == 0
 
 
-def test_a_reply_s_copy_counts_as_a_reply_and_an_apology_s_is_not_capped() -> None:
+def test_a_reply_s_copy_counts_as_a_reply() -> None:
     asked = message(customer=A, sender="ann@x.example", when="2026-01-01")
     scenario = given(*KNOWN, asked).when(reply(cc=(BOB,), by=AGENT)).granted_now()
     assert scenario.event("Customer.MailObserved").permit.lane == "reply"
     scenario.when(note("1", B)).granted_now()
+
+
+def in_an_incident(*steps: Any) -> Scenario:
+    """Five customers who may have an apology, beside those who are known anyway."""
+    known = [customer(name, f"{name}@x.example") for name in SORRY]
+    declared = DeclareIncident("F1", "flood", "bug", at("2025-12-31"), START, "ann", OPERATOR)
+    paused = CallPause("all", "flood", "ann", OPERATOR)
+    return given(*KNOWN, *known, declared, paused, *steps)
+
+
+def test_copies_of_apologies_are_capped_and_their_recipient_s_own_apology_is_not() -> None:
+    scenario = in_an_incident()
+    for number, name in enumerate(SORRY):
+        scenario.when(apology(name, cc=(BOB,), redeem=True))
+        if number < 2:
+            scenario.granted_now().when(report())
+        else:
+            scenario.then(status=429, code="cap_reached", events=[], alerts=[])
+            assert scenario.body["detail"].startswith(f"the copy for customer {B}: ")
+    scenario.when(apology(SORRY[2])).granted_now()
+    scenario.when(apology(B, redeem=True)).granted_now()
+    assert used(scenario, B) == 3
+
+
+def test_an_apology_whose_copy_finds_a_full_window_at_the_redeem_is_revoked() -> None:
+    scenario = in_an_incident(*(apology(name, cc=(BOB,)) for name in SORRY[:3]))
+    scenario.when(redeem("$1"), redeem("$2")).then(status=200)
+    scenario.when(redeem("$3")).then(status=409, code="revoked")
+    assert used(scenario, B) == 2
 
 
 def test_a_reminder_with_a_copy_takes_the_stage_once() -> None:

@@ -21,18 +21,38 @@ def copy_cases(world: World, case: Case, cc: Iterable[Address]) -> tuple[Case, .
     for address in _further(cc, case.address):
         owner_id = world.name("address", address.fingerprint)
         customer = world.customer(owner_id) if owner_id is not None else None
-        found.append(_case_of(world, case, customer, address.fingerprint))
+        found.append(copy_case(world, case, customer, address.fingerprint))
     return tuple(found)
 
 
+def copy_case(world: World, case: Case, customer: Customer | None, fingerprint: str) -> Case:
+    """The case of one who gets a copy: another customer and address, no thread of theirs."""
+    return replace(
+        case,
+        lane=_lane(case.lane),
+        customer=customer,
+        thread=None,
+        conversation=None,
+        address=fingerprint,
+        mailbox=world.mailbox(fingerprint),
+        copies=(),
+    )
+
+
 def take_copies(
-    world: World, outcome: Outcome, permit: Permit, cc: Iterable[Address]
+    world: World, outcome: Outcome, permit: Permit, cc: Iterable[Address], another_s: str | None
 ) -> tuple[Copy, ...]:
-    """The copies of a permit that is being granted; who is not known yet is registered."""
-    return tuple(
+    """The copies of a permit that is being granted; who is not known yet is registered.
+
+    The first is that of `another_s`, the other customer whose address the mail itself goes to.
+    """
+    copies = [
         Copy(address.fingerprint, customer_of_address(world, outcome, address))
         for address in _further(cc, permit.address)
-    )
+    ]
+    if another_s is not None and permit.address is not None:
+        copies.insert(0, Copy(permit.address, another_s))
+    return tuple(copies)
 
 
 def count_copies(world: World, outcome: Outcome, permit: Permit) -> None:
@@ -44,6 +64,7 @@ def count_copies(world: World, outcome: Outcome, permit: Permit) -> None:
     if not permit.copies:
         return
     sent = permit.state is State.SENT
+    at = permit.counts_at or world.now
     for customer_id in _others(world, permit):
         counted = Permit(
             permit_id=_name(permit, customer_id),
@@ -54,8 +75,8 @@ def count_copies(world: World, outcome: Outcome, permit: Permit) -> None:
             key_id="",
             sender=permit.sender,
             redeem_required=False,
-            granted_at=world.now,
-            send_by=max(permit.send_by, world.now),
+            granted_at=at,
+            send_by=max(permit.send_by, at),
             thread_id=permit.thread_id,
             invoice_id=permit.invoice_id,
             settled_at=world.now if sent else None,
@@ -108,6 +129,7 @@ def copies_overtaken(world: World, permit: Permit) -> str | None:
         policy=world.policy,
         control=world.control,
         customer=world.customer(permit.customer_id),
+        address=permit.address,
         copies_counted=permit.may_be_out,
     )
     cases = []
@@ -116,23 +138,9 @@ def copies_overtaken(world: World, permit: Permit) -> str | None:
         owner_id = world.name("address", copy.address) or copy.customer_id
         if world.customer(owner_id) is not customer:
             return "the address of a copy has another owner"
-        cases.append(_case_of(world, case, customer, copy.address))
+        cases.append(copy_case(world, case, customer, copy.address))
     denial = copies(replace(case, copies=tuple(cases)))
     return denial.detail if denial is not None else None
-
-
-def _case_of(world: World, case: Case, customer: Customer | None, fingerprint: str) -> Case:
-    """The case of one who gets a copy: another customer and address, no thread of theirs."""
-    return replace(
-        case,
-        lane=_lane(case.lane),
-        customer=customer,
-        thread=None,
-        conversation=None,
-        address=fingerprint,
-        mailbox=world.mailbox(fingerprint),
-        copies=(),
-    )
 
 
 def _lane(lane: Lane) -> Lane:

@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from ledger.application.effects import Outcome
+from ledger.application.facts.addresses import another_owner
 from ledger.application.facts.conversations import conversation_of, load_conversation
 from ledger.application.facts.threads import home_of, message_named, owned_thread
 from ledger.application.key_limits import GoesWith
-from ledger.application.kinds.addressee import logged_address
+from ledger.application.kinds.addressee import count_for_owner, logged_address
 from ledger.application.kinds.ask import rejection_limit
 from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request
 from ledger.application.kinds.thread_sends import (
@@ -71,7 +72,7 @@ class Reply(PermitSubject):
             heard = thread.heard.get(message_id)
             if heard is not None and heard.writer is not None:
                 walk.address(heard.writer)
-                walk.mailbox(heard.writer)
+                walk.owner_of(Address("", heard.writer))
 
     def customers(self, world: World) -> list[str]:
         """The customer of the message's thread."""
@@ -111,6 +112,9 @@ class Reply(PermitSubject):
         mailbox = world.mailbox(writer) if writer is not None else None
         ask.case = replace(ask.case, address=writer, mailbox=mailbox, conversation=conversation)
         ask.address_named = writer is not None
+        if writer is not None:
+            other = another_owner(world, ask.customer_id, Address("", writer))
+            count_for_owner(world, ask, other)
         slot = reply_slot(message_id)
         limit = rejection_limit(world, request)
         message = thread.messages.get(message_id)

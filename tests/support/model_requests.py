@@ -205,7 +205,7 @@ def _judge_customer(
     customer, claim = model.customer(request.customer), getattr(command.subject, "claim", False)
     if customer.holds.held(model.now, kind):
         return "on_hold"
-    address = _address(model, request)
+    address = _address(model, kind, request)
     reasons = model.mailbox(address).reasons(model.now, kind) if address is not None else set()
     if "unsubscribed" in reasons:
         return "on_hold"
@@ -228,7 +228,7 @@ def _judge_customer(
             if not claim:
                 model.meet(request.customer).breaker = "outreach" if lane == "outreach" else "all"
             return "cap_reached"
-    owner = another_owner(model, request.customer, request.address)
+    owner = another_owner(model, request.customer, request.goes_to)
     return forbids(model, owner, kind, lane) if owner is not None else None
 
 
@@ -239,7 +239,7 @@ def _grant(
     held = [key for key in wanted if model.holdings.holder(key) is not None]
     items = tuple(wish.item for wish in passed if wish.item is not None)
     customer = model.root(request.customer)
-    owner = another_owner(model, customer, request.address)
+    owner = another_owner(model, customer, request.goes_to)
     model.meet(customer)
     if request.address is not None:
         model.claim(customer, request.address)
@@ -264,8 +264,8 @@ def _grant(
         items=items,
         invoice=None if items else request.invoice,
         thread=request.thread,
-        address=_address(model, request),
-        address_named=request.address is not None,
+        address=_address(model, kind, request),
+        address_named=request.goes_to is not None,
         scope=command.idempotency.scope if command.idempotency else None,
         owner=owner,
     )
@@ -283,7 +283,9 @@ def _grant(
     return Expected(201, items=told)
 
 
-def _address(model: Model, request: Request) -> str | None:
+def _address(model: Model, kind: str, request: Request) -> str | None:
+    if kind == "reply":
+        return request.writer
     addresses = model.customer(request.customer).addresses
     return request.address or (addresses[0] if addresses else None)
 

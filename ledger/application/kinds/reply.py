@@ -10,7 +10,7 @@ from ledger.application.facts.addresses import another_owner
 from ledger.application.facts.conversations import conversation_of, load_conversation
 from ledger.application.facts.threads import home_of, message_named, owned_thread
 from ledger.application.key_limits import GoesWith
-from ledger.application.kinds.addressee import count_for_owner, logged_address
+from ledger.application.kinds.addressee import count_for_owner, ids_of_addressee, logged_address
 from ledger.application.kinds.ask import rejection_limit
 from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request
 from ledger.application.kinds.thread_sends import (
@@ -75,9 +75,14 @@ class Reply(PermitSubject):
                 walk.owner_of(Address("", heard.writer))
 
     def customers(self, world: World) -> list[str]:
-        """The customer of the message's thread."""
+        """The customer of the message's thread, and the other one whose address a reply goes to."""
         thread = owned_thread(world, self._home(world))
-        return [thread.customer_id] if thread is not None else []
+        if thread is None:
+            return []
+        heard = thread.heard.get(message_named(world, self.in_reply_to))
+        writer = heard.writer if heard is not None else None
+        to = Address("", writer) if writer is not None else None
+        return ids_of_addressee(world, thread.customer_id, to)
 
     def holders(self, world: World) -> list[str]:
         """The live permits of the message's thread, and of those that are one with it."""

@@ -369,3 +369,12 @@ def test_replies_to_somebody_count_for_them_in_whichever_thread_they_wrote() -> 
         scenario.when(told).when(answer)
     assert len(scenario.granted) == 5
     scenario.then(status=429, code="cap_reached", events=[])
+
+
+def test_what_lapsed_for_the_owner_of_an_address_takes_no_place_from_a_reply() -> None:
+    asked = [message(f"<m{n}@example.com>", sender=PAT, customer="cus_1") for n in range(5)]
+    scenario = given(customer("cus_1", PAT), *asked)
+    scenario.when(*(reply(f"<m{n}@example.com>") for n in range(5)), minutes(11))
+    told = message("<m9@example.com>", thread="thr_9", customer="cus_2", sender=PAT)
+    scenario.when(told, reply("<m9@example.com>", thread="thr_9")).granted_now()
+    assert scenario.body["copies"] == [{"customer_id": "cus_1"}]

@@ -107,7 +107,9 @@ def running_ledger(
         "LEDGER_SECRET": "a secret of the benchmark",
         **(settings or {}),
     }
-    command = ["-m", "api.cli.main", "serve", "--port", "0", *options]
+    older = (root / "api" / "cli.py").exists()
+    module = "api.cli" if older else "api.cli.main"
+    command = ["-m", module, "serve", "--port", "0", *options]
     with _running(command, folder, environment, root) as server:
         yield Server(server.url, key, server.pid, conninfo)
 

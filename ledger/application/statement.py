@@ -27,14 +27,19 @@ def statement_of(world: World, customer: Customer | None) -> Statement:
     return Statement(owed, lines, customer.credit.all_available())
 
 
+_NO_CURRENCY: frozenset[str] = frozenset()
+
+
 def covered_currencies(world: World, customer: Customer | None) -> frozenset[str]:
     """The currencies in which the customer's credit covers all that is open.
 
     Raises NotLoaded; their invoices are looked at only where they have a credit.
     """
-    available = customer.credit.all_available() if customer is not None else {}
-    if customer is None or not available:
-        return frozenset()
+    if customer is None or not customer.credit.sums:
+        return _NO_CURRENCY
+    available = customer.credit.all_available()
+    if not available:
+        return _NO_CURRENCY
     owed = _sums(_open_invoices(world, customer))
     return frozenset(c for c, amount in available.items() if amount >= owed.get(c, 0))
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from eventsourcing.domain import Aggregate
 
 from ledger.application.ports import Need
-from ledger.application.world import NotLoaded, World
+from ledger.application.world import LONGEST_MERGE_CHAIN, NotLoaded, World
 from ledger.domain.control import CONTROL_ID, Control
 from ledger.domain.customer import Customer
 from ledger.domain.identity import Address, aggregate_id, customer_known_by
@@ -41,9 +41,12 @@ class Walk:
             self.customer(invoice.customer_id)
 
     def customer(self, customer_id: str) -> None:
-        """The customer, their preferred address, and their permits whose time is up."""
+        """The customer after merges, their preferred address, their permits whose time is up."""
         customer = self.aggregate("customer", customer_id)
         if not isinstance(customer, Customer):
+            return
+        if customer.merged_into is not None:
+            self._surviving(customer)
             return
         if customer.addresses:
             self.address(customer.addresses[0])
@@ -104,9 +107,27 @@ class Walk:
         return owner_id
 
     def loaded_customer(self, customer_id: str) -> Customer | None:
-        """The customer of that very id, merged or not, as far as is loaded."""
-        found = self.aggregates.get(aggregate_id("customer", customer_id))
-        return found if isinstance(found, Customer) else None
+        """The customer of that id, or the one that it was merged into, as far as is loaded."""
+        for _ in range(LONGEST_MERGE_CHAIN):
+            found = self.aggregates.get(aggregate_id("customer", customer_id))
+            if not isinstance(found, Customer):
+                return None
+            if found.merged_into is None:
+                return found
+            customer_id = found.merged_into
+        return None
+
+    def _surviving(self, merged: Customer) -> None:
+        """The customer at the end of a chain of merges, as far as it is loaded."""
+        for _ in range(LONGEST_MERGE_CHAIN):
+            assert merged.merged_into is not None
+            found = self.aggregate("customer", merged.merged_into)
+            if not isinstance(found, Customer):
+                return
+            if found.merged_into is None:
+                self.customer(found.customer_id)
+                return
+            merged = found
 
     def has(self, customer_id: str | None, address: Address) -> bool:
         """Is the address one of the customer's, as far as is loaded? Then nobody else is asked."""

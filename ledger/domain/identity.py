@@ -163,7 +163,7 @@ def message_name(text: str) -> str:
     bare = text.strip()
     inner = bare.removeprefix("<").removesuffix(">").strip()
     if "@" not in inner:
-        return bare if len(bare) <= LONGEST_MESSAGE_NAME else _digest(bare)
+        return inner if len(inner) <= LONGEST_MESSAGE_NAME else _digest(inner)
     return f"<{inner}>" if len(inner) <= LONGEST_MESSAGE_NAME else f"<{_digest(inner)}>"
 
 

@@ -22,9 +22,13 @@ oldest one follows them all: without a bound a chain of merges costs the square 
 _PARTED = "two customers who had been merged were parted"
 
 
-def fit_together(gone: Customer, into: Customer | None) -> bool:
-    """May the two become one? Not where that one would be known under more ids than `MOST_IDS`."""
-    return 2 + len(gone.absorbed) + (len(into.absorbed) if into is not None else 0) <= MOST_IDS
+def fit_together(gone: Customer | None, into: Customer | None) -> bool:
+    """May the two become one? Not where that one would be known under more ids than `MOST_IDS`.
+
+    One that the ledger has not heard of (None) has one id.
+    """
+    known = sum(len(customer.absorbed) for customer in (gone, into) if customer is not None)
+    return 2 + known <= MOST_IDS
 
 
 def absorb(customer: Customer, event: Customer.Absorbed) -> None:

@@ -46,7 +46,7 @@ class CustomersMergedType(FactType[CustomersMerged]):
             outcome.result = "stale"
             outcome.body = {"detail": "they were told to be two customers since"}
             return outcome
-        if gone is not None and not fit_together(gone, into):
+        if not fit_together(gone, into):
             outcome.result = "rejected"
             outcome.body = {"detail": f"one customer has at most {MOST_IDS} ids"}
             return outcome

@@ -98,7 +98,8 @@ def record_names(outcome: Outcome, granted: Granted) -> None:
 
 def _load_names(walk: Walk, customer_id: str, key_of: KeyOf) -> None:
     customer = walk.loaded_customer(customer_id)
-    for key in _keys_of(customer, customer_id, key_of):
+    present_id = customer.customer_id if customer is not None else customer_id
+    for key in _keys_of(customer, present_id, key_of):
         walk.name("send", sendkey.digest_of(key).hex())
     for former_id in customer.formerly if customer else ():
         walk.name("send", _name_of(key_of, former_id))

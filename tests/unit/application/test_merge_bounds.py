@@ -41,3 +41,8 @@ def test_an_address_that_would_make_too_many_ids_stays_with_the_one_who_has_it()
     scenario.when(customer(f"c{links}", "pat@x.example")).then(
         result="applied", alerts=["shared_address"]
     )
+
+
+def test_an_id_never_heard_of_is_one_more_id_too() -> None:
+    scenario = given(*(merged(f"star{number}", "middle") for number in range(MOST_IDS - 1)))
+    scenario.when(merged("one more", "middle")).then(result="rejected", events=[])

@@ -40,8 +40,9 @@ def grant(
     if command.override is not None:
         keys = (*keys, sendkey.override_key(command.override.action_id))
     permit = _permit(world, command, ask, _imprint(world, command, ask, keys))
-    if command.cc:
-        permit = replace(permit, copies=take_copies(world, outcome, permit, command.cc))
+    if command.cc or ask.another_s is not None:
+        copies = take_copies(world, outcome, permit, command.cc, ask.another_s)
+        permit = replace(permit, copies=copies)
     outcome.status, outcome.granted = 201, permit
     outcome.permits.append(permit)
     outcome.address = permit.address

@@ -8,7 +8,7 @@ from ledger.application.mail_copies import settle_copies
 from ledger.application.sent_proofs import note_also_sent
 from ledger.application.world import World
 from ledger.domain.customer import Customer
-from ledger.domain.incident import Incident
+from ledger.domain.incident import Apology, Incident
 from ledger.domain.invoice import Invoice, StageRecord
 from ledger.domain.permit import FREED, Item, Permit, State
 from ledger.domain.sends import SendBook, SendRecord
@@ -220,7 +220,10 @@ def _action_side(world: World, outcome: Outcome, settled: Permit, action: str) -
     """A human's repeat that was carried out after all takes back the second try of its action."""
     holder_id = world.name("override", action)
     holder = world.permit(holder_id) if holder_id is not None else None
-    if holder is None or holder.permit_id == settled.permit_id or holder.state is State.SENT:
+    if holder is None or holder.permit_id == settled.permit_id:
+        return
+    if holder.state is State.SENT:
+        note_also_sent(world, outcome, (holder.permit_id,), settled.permit_id)
         return
     revoke_rival(world, outcome, holder.permit_id, settled)
     outcome.names.append(NameClaim("override", action, settled.permit_id, replaces=True))
@@ -229,10 +232,12 @@ def _action_side(world: World, outcome: Outcome, settled: Permit, action: str) -
 def _incident_side(world: World, outcome: Outcome, settled: Permit, incident_id: str) -> None:
     incident = world.incident(incident_id)
     customer_id = settled.customer_id
-    held = incident.apologies.get(customer_id) if incident else None
     if settled.state is State.SENT:
-        revoke_rival(world, outcome, held.permit_id if held else None, settled)
         customer = world.customer(customer_id)
+        for held in _apologies_to(incident, customer, customer_id):
+            if held.state == State.SENT:
+                note_also_sent(world, outcome, (held.permit_id,), settled.permit_id)
+            revoke_rival(world, outcome, held.permit_id, settled)
         outcome.change(
             "customer",
             customer.customer_id if customer else customer_id,
@@ -253,3 +258,15 @@ def _incident_side(world: World, outcome: Outcome, settled: Permit, incident_id:
         state=str(settled.state),
         rejections=rejections,
     )
+
+
+def _apologies_to(
+    incident: Incident | None, customer: Customer | None, customer_id: str
+) -> list[Apology]:
+    """The incident's apologies on record for a customer, under every id merged into one."""
+    if incident is None:
+        return []
+    ids = {customer_id}
+    if customer is not None:
+        ids |= {customer.customer_id, *customer.absorbed}
+    return [incident.apologies[id_] for id_ in sorted(ids) if id_ in incident.apologies]

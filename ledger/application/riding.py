@@ -64,6 +64,8 @@ def _harm(world: World, before: Mapping[UUID, Aggregate | None]) -> Iterator[str
             yield from _harm_to_invoice(world, old if isinstance(old, Invoice) else None, new)
         elif isinstance(new, Customer) and isinstance(old, Customer):
             yield from _harm_to_customer(old, new)
+        elif isinstance(new, Customer) and any(_is_another_s(world, new, a) for a in new.addresses):
+            yield f"that the address of another customer is that of {new.customer_id}"
         elif isinstance(new, Thread) and isinstance(old, Thread):
             if old.customer_id not in (NOBODY, new.customer_id):
                 yield f"that thread {new.thread_id} is another customer's"
@@ -93,3 +95,10 @@ def _harm_to_customer(old: Customer, new: Customer) -> Iterator[str]:
         yield f"that {name} and another are one"
     elif old.addresses != new.addresses:
         yield f"of another address of {name}"
+
+
+def _is_another_s(world: World, customer: Customer, fingerprint: str) -> bool:
+    owner_id = world.name("address", fingerprint)
+    return owner_id is not None and world.customer(owner_id) is not world.customer(
+        customer.customer_id
+    )

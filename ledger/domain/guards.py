@@ -299,7 +299,8 @@ def _cap_reached(case: Case, full: windows.Window, scope: str) -> Denial:
 def copies(case: Case) -> Denial | None:
     """Somebody who is to get a copy may not get it; another customer's windows count it (D8).
 
-    A copy opens no breaker: its recipient's mail is not what the sender asked for too often.
+    So is a mail to an address that is another customer's, for whose it is (ADR 0016). A copy opens
+    no breaker: its recipient's mail is not what the sender asked for too often.
     """
     for copy in case.copies:
         own = copy.customer is not None and copy.customer is case.customer
@@ -307,10 +308,17 @@ def copies(case: Case) -> Denial | None:
         for guard in guards:
             denial = guard(copy) if guard is not cap or not case.copies_counted else None
             if denial is not None:
-                whose = f" for customer {copy.customer.customer_id}" if copy.customer else ""
-                detail = f"the copy{whose}: {denial.detail}"
+                detail = f"{_about(case, copy)}: {denial.detail}"
                 return replace(denial, detail=detail, opens_breaker=None)
     return None
+
+
+def _about(case: Case, copy: Case) -> str:
+    """What a denial calls a copy, or the mail itself where its address is another customer's."""
+    whose = copy.customer.customer_id if copy.customer is not None else None
+    if copy.address == case.address:
+        return f"the address of customer {whose}"
+    return f"the copy for customer {whose}" if whose is not None else "the copy"
 
 
 SubjectGuard = Callable[[Case, Subject], Denial | None]

@@ -7,7 +7,7 @@ import pytest
 from tests.support.service import Answer, Service
 
 
-def _notify(service: Service, number: int, **whom: str) -> Answer:
+def _notify(service: Service, number: int, **whom: Any) -> Answer:
     event = {"event_type": "shipped", "event_id": str(number)}
     return service.ask("notification", **event, **whom)
 
@@ -132,3 +132,15 @@ def test_a_character_that_nobody_sees_makes_no_other_mailbox(service: Service, n
     for number, spelling in enumerate((f"{name}@example.com", f"\u200b{name}@example.com")):
         _sent(service, _notify(service, number, to=spelling))
     _notify(service, 3, to=f'"{name}"@example.com').no(429, "cap_reached")
+
+
+def test_made_up_customers_do_not_flood_a_mailbox(service: Service, name: str) -> None:
+    email = f"{name}@example.com"
+    first = _notify(service, 0, customer_id=name, to=email, redeem=True)
+    second = _notify(service, 1, customer_id=f"{name}-1", to=email, redeem=True).ok(201)
+    assert second["copies"] == [{"customer_id": name}]
+    denied = _notify(service, 2, customer_id=f"{name}-2", to=email).no(429, "cap_reached")
+    assert denied["detail"].startswith(f"the address of customer {name}: ")
+    service.report(first.ok(201)["permit_id"], "rejected").ok()
+    _notify(service, 2, customer_id=f"{name}-2", to=email).ok(201)
+    assert service.alerts("breaker_opened", name) == []

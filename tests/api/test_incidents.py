@@ -274,6 +274,24 @@ def test_an_apology_passes_an_open_breaker_and_a_closed_incident_takes_none(
     resume(service)
 
 
+def test_all_apologies_of_an_incident_may_not_have_a_copy_for_one(
+    service: Service, name: str
+) -> None:
+    email = f"{name}@example.com"
+    service.fact("customer.observed", {"customer_id": name, "emails": [email]}).ok()
+    for n in range(3):
+        told = {"customer_id": f"{name}-{n}", "emails": [f"{name}-{n}@example.com"]}
+        service.fact("customer.observed", told).ok()
+    incident_id = declare(service)
+    pause(service)
+    asked = {"incident_id": incident_id, "cc": [email], "redeem": True}
+    for n in range(2):
+        service.ask("apology", customer_id=f"{name}-{n}", **asked).ok(201)
+    service.ask("apology", customer_id=f"{name}-2", **asked).no(429, "cap_reached")
+    service.ask("apology", incident_id=incident_id, customer_id=name).ok(201)
+    resume(service)
+
+
 EVIL = 'Flood <script>alert(1)</script> | [x](javascript:1) "$title" {{chart}}'
 
 

@@ -165,7 +165,7 @@ def permits_of(events: list[Any]) -> list[ModelPermit]:
         elif topic == "Customer.MailRedeemed":
             permit = found[event.permit_id]
             permit.state, permit.redeemed = "redeemed", event.timestamp
-        elif topic == "Customer.MailSettled":
+        elif topic == "Customer.MailSettled" and event.permit_id in found:
             permit = found[event.permit_id]
             permit.state, permit.settled = str(event.state), event.timestamp
     return list(found.values())

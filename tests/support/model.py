@@ -57,7 +57,7 @@ class ModelMessage:
     outbound: bool
     automatic: bool
     ours: bool
-    writer: bool = False
+    writer: str | None = None
 
 
 @dataclass
@@ -282,7 +282,8 @@ def _merged(model: Model, fact: Fact, said: CustomersMerged) -> str:
 def _message(model: Model, fact: Fact, said: ThreadMessage) -> str:
     told = (said.direction == "outbound", said.automatic is not None, said.ours is not None)
     known = model.messages.get(said.message_id)
-    names_writer = said.direction == "inbound" and said.sender is not None
+    inbound = said.direction == "inbound"
+    writer = said.sender.fingerprint if inbound and said.sender is not None else None
     person = said.sender if said.direction == "inbound" else said.recipient
     if known is None:
         owner = said.customer_id
@@ -297,7 +298,7 @@ def _message(model: Model, fact: Fact, said: ThreadMessage) -> str:
             if model.root(before).startswith("adr_"):
                 model.one(owner, before)
             model.threads[said.thread_id] = owner
-        model.messages[said.message_id] = ModelMessage(said.thread_id, *told, names_writer)
+        model.messages[said.message_id] = ModelMessage(said.thread_id, *told, writer)
     a_person = said.automatic is None and (said.ours is None or said.direction == "outbound")
     if a_person and said.customer_id is not None and person is not None:
         model.meet(said.customer_id)
@@ -305,8 +306,8 @@ def _message(model: Model, fact: Fact, said: ThreadMessage) -> str:
     if known is None:
         return "applied"
     heard = (known.outbound, known.automatic, known.ours)
-    news = names_writer and not known.writer and not known.outbound
-    known.writer = known.writer or names_writer
+    news = writer is not None and known.writer is None and not known.outbound
+    known.writer = known.writer or writer
     known.outbound, known.automatic, known.ours = map(any, zip(heard, told, strict=True))
     same = heard == (known.outbound, known.automatic, known.ours)
     return "duplicate" if same and not news else "applied"

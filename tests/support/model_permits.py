@@ -39,7 +39,8 @@ class ModelItem:
 class ModelPermit:
     """A permit; `number` is that of the command that granted it.
 
-    `keys` is what it holds, `sends` all that it names: a repeat holds nothing.
+    `keys` is what it holds, `sends` all that it names: a repeat holds nothing. `owner` is the
+    other customer whose address it goes to, and `counts_for_owner` from when it may be out on.
     """
 
     id: str
@@ -66,6 +67,8 @@ class ModelPermit:
     late: bool = False
     overtaken: bool = False
     action: str | None = None
+    owner: str | None = None
+    counts_for_owner: bool = False
 
     @property
     def send_by(self) -> datetime:
@@ -90,6 +93,13 @@ class ModelPermit:
         if self.state == "sent" and self.settled is not None:
             return max(since, min(self.settled, self.send_by))
         return since
+
+    @property
+    def counts_for_owner_at(self) -> datetime | None:
+        """From when it counts for the other customer whose address it goes to."""
+        if not self.counts_for_owner or self.state == "rejected":
+            return None
+        return self.counts_at if self.state == "sent" else self.send_by
 
     def lapse(self, now: datetime) -> None:
         """Expired if it provably was not handed over, else unknown."""
@@ -186,6 +196,11 @@ class Holdings:
         """How many mails of the customer a rolling, half-open window holds now."""
         lanes, span, _ = WINDOWS[window]
         times = [p.counts_at for p in self.mails(customer) if p.lane in lanes]
+        times += [
+            p.counts_for_owner_at
+            for p in self.permits.values()
+            if p.lane in lanes and p.owner and self.root(p.owner) == self.root(customer)
+        ]
         if "outreach" in lanes:
             times += [o.at for o in self.observed if self.root(o.customer) == self.root(customer)]
         return sum(at is not None and at > now - span for at in times)
@@ -218,6 +233,8 @@ class Holdings:
 
     def settle(self, permit: ModelPermit, state: str, now: datetime) -> None:
         """Give a permit its outcome; what was sent takes its keys back from every other permit."""
+        if state == "sent" and not permit.may_be_out:
+            self.may_be_out(permit)
         permit.late = permit.late or (state == "sent" and permit.state in FREED)
         permit.state, permit.settled = state, now
         if state == "rejected":
@@ -230,6 +247,11 @@ class Holdings:
                     self.first_sent[key] = permit.counts_at
             if permit.action is not None:
                 self._carried_out(permit, permit.action, now)
+
+    def may_be_out(self, permit: ModelPermit) -> None:
+        """It counts for the other customer whose address it goes to, if they still are another."""
+        if permit.owner is not None and self.root(permit.owner) != self.root(permit.customer):
+            permit.counts_for_owner = True
 
     def observe(self, seen: ObservedSend, now: datetime) -> None:
         """A mail that went out past the ledger takes its key back too."""

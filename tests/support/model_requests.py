@@ -20,6 +20,7 @@ from ledger.application.kinds.kind import PermitSubject
 from ledger.application.kinds.message import IntentMessage
 from ledger.application.kinds.notification import Notification
 from tests.support.model import Expected, Model, ModelCustomer, deliver
+from tests.support.model_owners import another_owner, forbids, lost_owner
 from tests.support.model_permits import FREED, ModelPermit
 from tests.support.model_subjects import REQUESTS, Request, Wish
 
@@ -130,9 +131,11 @@ def redeem(model: Model, command: Redeem) -> Expected:
         return Expected(200) if same else Expected(409, "already_redeemed")
     if model.recovering:
         return Expected(409, "recovery_mode")
-    if model.taken_back(permit):
+    if model.taken_back(permit) or lost_owner(model, permit):
         model.holdings.settle(permit, "revoked", model.now)
         return Expected(409, "revoked")
+    if not permit.may_be_out:
+        model.holdings.may_be_out(permit)
     permit.state, permit.redeemed, permit.attempt = "redeemed", model.now, command.attempt
     return Expected(200)
 
@@ -202,7 +205,7 @@ def _judge_customer(
     customer, claim = model.customer(request.customer), getattr(command.subject, "claim", False)
     if customer.holds.held(model.now, kind):
         return "on_hold"
-    address = _address(model, request)
+    address = _address(model, kind, request)
     reasons = model.mailbox(address).reasons(model.now, kind) if address is not None else set()
     if "unsubscribed" in reasons:
         return "on_hold"
@@ -225,7 +228,8 @@ def _judge_customer(
             if not claim:
                 model.meet(request.customer).breaker = "outreach" if lane == "outreach" else "all"
             return "cap_reached"
-    return None
+    owner = another_owner(model, request.customer, request.goes_to)
+    return forbids(model, owner, kind, lane) if owner is not None else None
 
 
 def _grant(
@@ -235,6 +239,7 @@ def _grant(
     held = [key for key in wanted if model.holdings.holder(key) is not None]
     items = tuple(wish.item for wish in passed if wish.item is not None)
     customer = model.root(request.customer)
+    owner = another_owner(model, customer, request.goes_to)
     model.meet(customer)
     if request.address is not None:
         model.claim(customer, request.address)
@@ -259,12 +264,15 @@ def _grant(
         items=items,
         invoice=None if items else request.invoice,
         thread=request.thread,
-        address=_address(model, request),
-        address_named=request.address is not None,
+        address=_address(model, kind, request),
+        address_named=request.goes_to is not None,
         scope=command.idempotency.scope if command.idempotency else None,
+        owner=owner,
     )
     if command.redeem:
         permit.state, permit.redeemed = "redeemed", model.now
+    if permit.may_be_out:
+        model.holdings.may_be_out(permit)
     model.holdings.permits[permit.id] = permit
     if command.idempotency is not None:
         bound = (command.idempotency.fingerprint, permit.id, model.now)
@@ -275,7 +283,9 @@ def _grant(
     return Expected(201, items=told)
 
 
-def _address(model: Model, request: Request) -> str | None:
+def _address(model: Model, kind: str, request: Request) -> str | None:
+    if kind == "reply":
+        return request.writer
     addresses = model.customer(request.customer).addresses
     return request.address or (addresses[0] if addresses else None)
 

@@ -38,6 +38,13 @@ class Request:
     thread: str | None = None
     address: str | None = None
     begins_thread: bool = False
+    writer: str | None = None
+    """Whose message it answers: a reply goes there, not to the preferred address."""
+
+    @property
+    def goes_to(self) -> str | None:
+        """The address that it has of its own."""
+        return self.address or self.writer
 
 
 def _reminder(model: Model, command: RequestPermit, subject: Reminder) -> Request | Expected:
@@ -151,7 +158,8 @@ def _reply(model: Model, command: RequestPermit, subject: Reply) -> Request | Ex
         return "auto_generated" if said.automatic else None
 
     wish = Wish((("reply", subject.in_reply_to),), obstacle)
-    return Request([wish], model.root(model.threads[thread]), thread=thread)
+    writer = said.writer if said is not None else None
+    return Request([wish], model.root(model.threads[thread]), thread=thread, writer=writer)
 
 
 def _of_thread(model: Model, subject: IntentMessage | FollowUp, key: Key) -> Request | Expected:

@@ -100,7 +100,7 @@ def _advice(code: str) -> str:
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if len(cells) >= 3 and cells[0] == f"`{code}`":
-            return "</p>\n<p>What to do: ".join(cell.replace("<", "&lt;") for cell in cells[1:3])
+            return "<br>\nWhat to do: ".join(cell.replace("<", "&lt;") for cell in cells[1:3])
     return ""
 
 

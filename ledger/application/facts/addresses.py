@@ -89,6 +89,19 @@ def owner_of_named(world: World, customer_id: str, address: Address) -> str | No
     return world.name("address", address.fingerprint)
 
 
+def another_owner(world: World, customer_id: str, address: Address) -> Customer | None:
+    """The other customer whose an address stays that is named beside a customer (ADR 0016).
+
+    None where it is the customer's, too, or nobody's, or the two become one by it.
+    """
+    owner_id = owner_of_named(world, customer_id, address)
+    owner = world.customer(owner_id) if owner_id is not None else None
+    customer = world.customer(customer_id)
+    if owner is None or owner is customer or _are_one(customer, owner):
+        return None
+    return owner
+
+
 def unite(world: World, outcome: Outcome, customer_id: str, other: Customer) -> Customer | None:
     """The two as the one that they are from now on, if either was known by an address alone.
 
@@ -96,15 +109,21 @@ def unite(world: World, outcome: Outcome, customer_id: str, other: Customer) -> 
     would be known under too many ids: the address is then another's.
     """
     customer = world.customer(customer_id)
-    if customer is other or not fit_together(other, customer):
+    if customer is other or not _are_one(customer, other):
         return None
     if _known_by_address_alone(other):
         ensure_customer(world, outcome, customer_id)
         into_id = customer.customer_id if customer is not None else customer_id
         return merge(world, outcome, other, customer, into_id)
-    if customer is not None and _known_by_address_alone(customer):
-        return merge(world, outcome, customer, other, other.customer_id)
-    return None
+    assert customer is not None
+    return merge(world, outcome, customer, other, other.customer_id)
+
+
+def _are_one(customer: Customer | None, other: Customer) -> bool:
+    """Are they one person: is either of them known by an address alone?"""
+    alone = _known_by_address_alone(other)
+    alone = alone or (customer is not None and _known_by_address_alone(customer))
+    return alone and fit_together(other, customer)
 
 
 def _known_by_address_alone(customer: Customer) -> bool:

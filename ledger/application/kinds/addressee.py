@@ -1,11 +1,13 @@
 """Whom a mail goes to that names a customer, an address, or both (design D9)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ledger.application.caller import Caller
 from ledger.application.effects import Contact, Outcome
 from ledger.application.facts.addresses import (
+    another_owner,
     claim_address,
     customer_of_address,
     ensure_customer,
@@ -13,8 +15,10 @@ from ledger.application.facts.addresses import (
 )
 from ledger.application.kinds.ask import begin_ask
 from ledger.application.kinds.kind import Ask, PermitSubject, Request
+from ledger.application.mail_copies import copy_case
 from ledger.application.walk import Walk
 from ledger.application.world import World
+from ledger.domain.customer import Customer
 from ledger.domain.identity import ADDRESS_CUSTOMER_PREFIX, Address, customer_known_by
 from ledger.domain.reasons import Denial
 
@@ -75,7 +79,7 @@ def ask_of_addressee(
     refused = _address_obstacle(world, request.caller, customer_id, to)
     if refused is not None:
         return refused
-    setup = Outcome()
+    setup, other = Outcome(), None
     if customer_id is None:
         if to is None:
             return Denial("invalid_request", "name a customer_id or an address in `to`")
@@ -84,6 +88,7 @@ def ask_of_addressee(
     else:
         customer = ensure_customer(world, setup, customer_id)
         if to is not None:
+            other = another_owner(world, customer_id, to)
             customer = claim_address(world, setup, customer_id, to)
     if to is not None:
         setup.contacts.append(Contact(customer_id, to))
@@ -92,7 +97,22 @@ def ask_of_addressee(
     ask = begin_ask(world, request, subject, customer, owner, address=address)
     if isinstance(ask, Ask):
         ask.setup = setup
+        count_for_owner(world, ask, other)
     return ask
+
+
+def count_for_owner(world: World, ask: Ask, owner: Customer | None) -> None:
+    """Judge the mail for the other customer whose address it goes to as a copy for them is judged.
+
+    So that no made-up customers carry more mails to one mailbox than its owner may have (ADR 0016).
+    """
+    address = ask.case.address
+    if owner is None or address is None:
+        return
+    ask.another_s = owner.customer_id
+    ask.case = replace(
+        ask.case, copies=(copy_case(world, ask.case, owner, address), *ask.case.copies)
+    )
 
 
 def _address_obstacle(

@@ -51,8 +51,9 @@ class Ask:
     where the `slots` are on record. `names` are those of the send under every id of its customer,
     the present id first, and `aliases` its send keys under the ids but the present one.
     `address_named` tells that the mail goes to an address of its own, not to
-    the customer's preferred one; `misdirected` is why it may not go there, which a key is told
-    only about a customer whom it may mail. `extras` are further fields of the 201.
+    the customer's preferred one, and `another_s` whose it is where it is another customer's (ADR
+    0016); `misdirected` is why it may not go there, which a key is told only about a customer whom
+    it may mail. `extras` are further fields of the 201.
     """
 
     subjects: list[Judged]
@@ -72,6 +73,7 @@ class Ask:
     lists_withheld: bool = False
     address_named: bool = False
     misdirected: Denial | None = None
+    another_s: str | None = None
     extras: dict[str, Any] = field(default_factory=dict)
 
     @property

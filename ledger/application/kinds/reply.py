@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from ledger.application.effects import Outcome
+from ledger.application.facts.addresses import another_owner
 from ledger.application.facts.conversations import conversation_of, load_conversation
 from ledger.application.facts.threads import home_of, message_named, owned_thread
 from ledger.application.key_limits import GoesWith
-from ledger.application.kinds.addressee import logged_address
+from ledger.application.kinds.addressee import count_for_owner, ids_of_addressee, logged_address
 from ledger.application.kinds.ask import rejection_limit
 from ledger.application.kinds.kind import Ask, Granted, Judged, PermitSubject, Request
 from ledger.application.kinds.thread_sends import (
@@ -72,12 +73,17 @@ class Reply(PermitSubject):
             heard = thread.heard.get(message_id)
             if heard is not None and heard.writer is not None:
                 walk.address(heard.writer)
-                walk.mailbox(heard.writer)
+                walk.owner_of(Address("", heard.writer))
 
     def customers(self, world: World) -> list[str]:
-        """The customer of the message's thread."""
+        """The customer of the message's thread, and the other one whose address a reply goes to."""
         thread = owned_thread(world, self._home(world))
-        return [thread.customer_id] if thread is not None else []
+        if thread is None:
+            return []
+        heard = thread.heard.get(message_named(world, self.in_reply_to))
+        writer = heard.writer if heard is not None else None
+        to = Address("", writer) if writer is not None else None
+        return ids_of_addressee(world, thread.customer_id, to)
 
     def holders(self, world: World) -> list[str]:
         """The live permits of the message's thread, and of those that are one with it."""
@@ -113,6 +119,9 @@ class Reply(PermitSubject):
         ask.case = replace(ask.case, address=writer, mailbox=mailbox, conversation=conversation)
         ask.address_named = writer is not None
         ask.misdirected = misdirected(world, thread, self.to, writer)
+        if writer is not None:
+            other = another_owner(world, ask.customer_id, Address("", writer))
+            count_for_owner(world, ask, other)
         slot = reply_slot(message_id)
         limit = rejection_limit(world, request)
         message = thread.messages.get(message_id)

@@ -5,13 +5,17 @@ from typing import Any
 
 import pytest
 
+from ledger.application.commands import CallPause, DeclareIncident
 from ledger.application.facts.delivery import Delivery
 from ledger.domain.identity import customer_known_by
 from ledger.domain.permit import State
 from tests.support.build import (
     AGENT,
+    OPERATOR,
+    POLLER,
     address,
     address_hold,
+    apology,
     at,
     customer,
     customer_hold,
@@ -30,9 +34,10 @@ from tests.support.build import (
     report,
     unmerged,
 )
-from tests.support.given import Scenario, given
+from tests.support.given import START, Scenario, given
 
 A, B, C = "cus_a", "cus_b", "cus_c"
+SORRY = tuple(f"cus_{n}" for n in range(5))
 BOB, EVE = "bob@x.example", "eve@x.example"
 KNOWN = (customer(A, "ann@x.example"), customer(B, BOB), customer(C, EVE))
 
@@ -73,8 +78,40 @@ def test_a_copy_counts_from_the_redeem_on() -> None:
 def test_a_copy_of_a_mail_that_may_be_out_at_once_counts_at_once(how: dict[str, Any]) -> None:
     scenario = given(*KNOWN).when(copied(**how)).granted_now()
     assert used(scenario, B) == 1
-    scenario.when(hours(24))
+    scenario.when(report(by=how.get("by", POLLER)), hours(24))
     assert used(scenario, B) == 0
+
+
+def test_a_copy_counts_from_the_latest_of_granted_redeemed_and_sent() -> None:
+    scenario = given(*KNOWN, copied("1"), copied("2", C))
+    scenario.when(minutes(1), redeem("$1"), redeem("$2"), minutes(8))
+    scenario.when(report(permit="$1"), report(permit="$2"))
+    assert scenario.event("Customer.MailSettled").state is State.SENT
+    scenario.when(hours(24) - minutes(1))
+    assert (used(scenario, A), used(scenario, B), used(scenario, C)) == (1, 2, 1)
+    scenario.when(note("3", B)).then(status=429, code="cap_reached")
+    later = scenario.body["available_at"]
+    assert later == "2026-01-02T00:09:00Z"
+    scenario.when(minutes(1))
+    assert (used(scenario, A), used(scenario, B), used(scenario, C)) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("told", [(), (report("unknown", by=AGENT),)], ids=["lapsed", "told"])
+def test_a_copy_of_a_mail_of_unknown_outcome_counts_from_its_send_by(told: tuple[Any, ...]) -> None:
+    scenario = given(*KNOWN, copied(by=AGENT), minutes(2), *told, hours(24))
+    assert used(scenario, B) == 1
+    scenario.when(minutes(7))
+    assert used(scenario, B) == 1
+    scenario.when(minutes(1))
+    assert (used(scenario, A), used(scenario, B)) == (0, 0)
+
+
+def test_a_late_report_of_a_mail_does_not_move_its_copies_beyond_its_send_by() -> None:
+    scenario = given(*KNOWN, copied(by=AGENT), minutes(11), report("unknown", by=AGENT), hours(20))
+    scenario.when(report(by=AGENT), hours(4) - minutes(2))
+    assert (used(scenario, A), used(scenario, B)) == (1, 1)
+    scenario.when(minutes(1))
+    assert (used(scenario, A), used(scenario, B)) == (0, 0)
 
 
 def test_a_mail_that_was_refused_had_no_copies() -> None:
@@ -214,11 +251,40 @@ def test_a_refused_mail_frees_the_place_where_its_recipient_went() -> None:
     assert used(scenario, C) == 0
 
 
-def test_a_reply_s_copy_counts_as_a_reply_and_an_apology_s_is_not_capped() -> None:
+def test_a_reply_s_copy_counts_as_a_reply() -> None:
     asked = message(customer=A, sender="ann@x.example", when="2026-01-01")
     scenario = given(*KNOWN, asked).when(reply(cc=(BOB,), by=AGENT)).granted_now()
     assert scenario.event("Customer.MailObserved").permit.lane == "reply"
     scenario.when(note("1", B)).granted_now()
+
+
+def in_an_incident(*steps: Any) -> Scenario:
+    """Five customers who may have an apology, beside those who are known anyway."""
+    known = [customer(name, f"{name}@x.example") for name in SORRY]
+    declared = DeclareIncident("F1", "flood", "bug", at("2025-12-31"), START, "ann", OPERATOR)
+    paused = CallPause("all", "flood", "ann", OPERATOR)
+    return given(*KNOWN, *known, declared, paused, *steps)
+
+
+def test_copies_of_apologies_are_capped_and_their_recipient_s_own_apology_is_not() -> None:
+    scenario = in_an_incident()
+    for number, name in enumerate(SORRY):
+        scenario.when(apology(name, cc=(BOB,), redeem=True))
+        if number < 2:
+            scenario.granted_now().when(report())
+        else:
+            scenario.then(status=429, code="cap_reached", events=[], alerts=[])
+            assert scenario.body["detail"].startswith(f"the copy for customer {B}: ")
+    scenario.when(apology(SORRY[2])).granted_now()
+    scenario.when(apology(B, redeem=True)).granted_now()
+    assert used(scenario, B) == 3
+
+
+def test_an_apology_whose_copy_finds_a_full_window_at_the_redeem_is_revoked() -> None:
+    scenario = in_an_incident(*(apology(name, cc=(BOB,)) for name in SORRY[:3]))
+    scenario.when(redeem("$1"), redeem("$2")).then(status=200)
+    scenario.when(redeem("$3")).then(status=409, code="revoked")
+    assert used(scenario, B) == 2
 
 
 def test_a_reminder_with_a_copy_takes_the_stage_once() -> None:

@@ -26,6 +26,7 @@ from tests.support.build import (
     notification,
     redeem,
     reminder,
+    reply,
     report,
 )
 from tests.support.given import given
@@ -305,3 +306,75 @@ def test_an_address_stays_its_customers_after_it_is_erased_or_not_told_any_more(
     for step in (Erase("cus_1", "ann", OPERATOR), customer("cus_1", KIM)):
         scenario = given(to_both(1), report(), step, to_address(2), report())
         scenario.when(to_address(3)).then(status=429, code="cap_reached")
+
+
+def made_up(n: int, **how: Any) -> Any:
+    """A mail for one of many customers whom nobody knows, to the address of another one."""
+    return notification("e", customer=f"fl_{n}", to=PAT, **how)
+
+
+@pytest.mark.parametrize(
+    "known", [(customer("cus_1", PAT),), (to_address(0), report("rejected")), ()]
+)
+def test_made_up_customers_carry_no_more_mails_to_a_mailbox_than_its_owner_may_have(
+    known: tuple[Any, ...],
+) -> None:
+    scenario = given(*known)
+    answers = scenario.submit(*(made_up(n, redeem=True) for n in range(30)))
+    assert [answer.status for answer in answers].count(201) == 2
+
+
+def test_a_mail_to_another_customer_s_address_counts_for_its_owner_as_a_copy_does() -> None:
+    scenario = given(customer("cus_1", PAT)).when(made_up(1)).granted_now()
+    assert scenario.body["customer_id"] == "fl_1"
+    assert scenario.body["copies"] == [{"customer_id": "cus_1"}]
+    scenario.when(redeem()).then(
+        status=200, events=["Customer.MailRedeemed", "Customer.MailObserved"]
+    )
+    assert scenario.event("Customer.MailObserved").permit.customer_id == "cus_1"
+    scenario.when(made_up(2, redeem=True)).granted_now()
+    scenario.when(made_up(3)).then(status=429, code="cap_reached", events=[], alerts=[])
+    assert scenario.body["detail"].startswith("the address of customer cus_1: ")
+    scenario.when(to_both(4, customer="fl_1", to=KIM)).granted_now()
+    scenario.when(notification("5")).then(status=429, code="cap_reached")
+    scenario.when(hours(25), made_up(6)).then(status=409, code="breaker_open", events=[])
+
+
+@pytest.mark.parametrize("named", [to_both, in_new_thread, numbered, of_the_day])
+def test_a_hold_of_the_owner_of_an_address_binds_whoever_is_named_beside_it(named: Any) -> None:
+    scenario = given(customer("cus_9", PAT), customer_hold("cus_9"))
+    scenario.when(named(1)).then(status=409, code="on_hold", events=[])
+    scenario = given(customer("cus_9", PAT), named(1)).when(minutes(1), customer_hold("cus_9"))
+    scenario.when(redeem("$1")).then(status=409, code="revoked")
+
+
+def test_of_two_mails_that_race_for_the_owner_s_last_place_one_goes() -> None:
+    scenario = given(customer("cus_1", PAT), notification("0"), report(), made_up(1), made_up(2))
+    scenario.when(redeem("$2")).then(status=200)
+    scenario.when(redeem("$3")).then(status=409, code="revoked")
+
+
+def test_two_who_share_an_address_on_record_have_windows_of_their_own() -> None:
+    scenario = given(customer("cus_1", PAT), customer("cus_2", PAT))
+    for n, name in enumerate(("cus_1", "cus_2", "cus_1", "cus_2")):
+        scenario.when(notification(f"e{n}", customer=name, redeem=True), report()).then(status=200)
+    assert len(scenario.granted) == 4
+
+
+def test_replies_to_somebody_count_for_them_in_whichever_thread_they_wrote() -> None:
+    scenario = given(customer("cus_1", PAT))
+    for n in range(6):
+        told = message(f"<m{n}@example.com>", thread=f"thr_{n}", customer=f"fl_{n}", sender=PAT)
+        answer = reply(f"<m{n}@example.com>", thread=f"thr_{n}", redeem=True)
+        scenario.when(told).when(answer)
+    assert len(scenario.granted) == 5
+    scenario.then(status=429, code="cap_reached", events=[])
+
+
+def test_what_lapsed_for_the_owner_of_an_address_takes_no_place_from_a_reply() -> None:
+    asked = [message(f"<m{n}@example.com>", sender=PAT, customer="cus_1") for n in range(5)]
+    scenario = given(customer("cus_1", PAT), *asked)
+    scenario.when(*(reply(f"<m{n}@example.com>") for n in range(5)), minutes(11))
+    told = message("<m9@example.com>", thread="thr_9", customer="cus_2", sender=PAT)
+    scenario.when(told, reply("<m9@example.com>", thread="thr_9")).granted_now()
+    assert scenario.body["copies"] == [{"customer_id": "cus_1"}]

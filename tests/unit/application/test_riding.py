@@ -341,3 +341,11 @@ def _state(scenario: Scenario) -> dict[str, Any]:
         "merged": (one.merged_into, one.absorbed, two.merged_into, two.absorbed),
         "invoice": (inv.customer_id, inv.standing, inv.snapshot.address, inv.snapshot.currency),
     }
+
+
+def test_another_customer_s_address_is_no_made_up_customer_s() -> None:
+    bill = invoice("inv_9", customer="fl_1", email="kim@example.com")
+    asked = reminder("inv_9", by=SENDER, facts=(bill,))
+    known().when(asked).then(status=403, code="riding_facts_refused", events=[])
+    own = invoice("inv_9", customer="fl_1", email="new@example.com")
+    known().when(reminder("inv_9", by=SENDER, facts=(own,))).granted_now()

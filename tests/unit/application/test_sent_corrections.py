@@ -4,10 +4,12 @@ from typing import Any
 
 import pytest
 
+from ledger.application.commands import CallPause, DeclareIncident
 from ledger.domain.permit import State
 from tests.support.build import (
     OPERATOR,
     POLLER,
+    apology,
     at,
     corrected,
     days,
@@ -16,6 +18,7 @@ from tests.support.build import (
     follow_up,
     intent,
     invoice,
+    merged,
     message,
     minutes,
     notification,
@@ -197,3 +200,42 @@ def test_a_mail_that_went_out_past_the_ledger_too_stays_sent(past_the_ledger: bo
     status = 409 if past_the_ledger else 200
     code = "already_settled" if past_the_ledger else None
     scenario.when(corrected()).then(status=status, code=code)
+
+
+def in_an_incident(*steps: Any) -> Scenario:
+    """An incident with all sending paused, so that apologies may go out."""
+    now = at("2026-12-01")
+    declared = DeclareIncident("F1", "flood", "bug", at("2026-11-30"), now, "ann", OPERATOR)
+    paused = CallPause("all", "flood", "ann", OPERATOR)
+    return given(now, invoice(), invoice("inv_2", customer="cus_2"), declared, paused, *steps)
+
+
+@pytest.mark.parametrize("merge", [False, True], ids=["one id", "merged meanwhile"])
+def test_of_two_apologies_that_went_out_neither_frees_the_other(merge: bool) -> None:
+    first = (apology(), redeem(), report(id="q"), corrected("$1"))
+    scenario = in_an_incident(*first)
+    if merge:
+        scenario.when(merged("cus_1", "cus_2"))
+    second = apology("cus_2" if merge else "cus_1")
+    scenario.when(minutes(1), second, redeem("$2"), report(permit="$2"))
+    scenario.when(minutes(1), delivery(id="q"))
+    assert [scenario.permit(f"${n}").state for n in (1, 2)] == ["sent", "sent"]
+    scenario.when(corrected("$2")).then(status=409, code="already_settled", events=[])
+    assert scenario.body["detail"].endswith(f"may have, as {scenario.granted[0]}")
+    scenario.when(days(30), second).then(status=409, code="apology_already_sent")
+
+
+def test_an_apology_that_went_out_takes_back_the_one_under_a_former_id() -> None:
+    scenario = in_an_incident(apology(), redeem(), report(id="q"), corrected("$1"))
+    scenario.when(merged("cus_1", "cus_2"), minutes(1), apology("cus_2")).granted_now()
+    scenario.when(minutes(1), delivery(id="q"))
+    assert scenario.permit("$1").state is State.SENT
+    assert scenario.permit("$2").state is State.REVOKED
+
+
+def test_of_two_repeats_of_one_action_that_went_out_neither_frees_the_other() -> None:
+    again = notification(by=OPERATOR, override="op-1")
+    scenario = given(notification(), report(), again, report(by=OPERATOR, id="q"), corrected("$2"))
+    scenario.when(minutes(1), again, report(by=OPERATOR), minutes(1), delivery(id="q"))
+    assert [scenario.permit(f"${n}").state for n in (1, 2, 3)] == ["sent"] * 3
+    scenario.when(corrected("$3")).then(status=409, code="already_settled", events=[])

@@ -274,14 +274,11 @@ def test_an_apology_passes_an_open_breaker_and_a_closed_incident_takes_none(
     resume(service)
 
 
-def test_all_apologies_of_an_incident_may_not_have_a_copy_for_one(
-    service: Service, name: str
-) -> None:
+def test_apologies_may_not_all_have_a_copy_for_one(service: Service, name: str) -> None:
     email = f"{name}@example.com"
     service.fact("customer.observed", {"customer_id": name, "emails": [email]}).ok()
-    for n in range(3):
-        told = {"customer_id": f"{name}-{n}", "emails": [f"{name}-{n}@example.com"]}
-        service.fact("customer.observed", told).ok()
+    for id_ in (f"{name}-0", f"{name}-1", f"{name}-2"):
+        service.fact("customer.observed", {"customer_id": id_, "emails": [f"{id_}@x.com"]}).ok()
     incident_id = declare(service)
     pause(service)
     asked = {"incident_id": incident_id, "cc": [email], "redeem": True}

@@ -25,6 +25,7 @@ from ledger.application.ports import StoreUnavailable
 PERMITS = "/v1/permits"
 WEBHOOKS = "/v1/webhooks/"
 _REDEEM = "/redeem"
+_NO_PERMIT = str(uuid.UUID(int=0))
 _log = logging.getLogger("ledger.http")
 _Way: TypeAlias = Callable[[Scope, str, Receive], Awaitable[Answer]]
 _IN_NEED = ("/v1/control", "/v1/alerts")
@@ -148,7 +149,7 @@ class HotPath:
             body = await read_body(receive, self._limit)
             if path == PERMITS:
                 return await ask(context, caller, path, body, key_header)
-            permit_id = known_uuid(path[len(PERMITS) + 1 : -len(_REDEEM)])
+            permit_id = _permit_id(path[len(PERMITS) + 1 : -len(_REDEEM)])
             asked = RedeemRequest.model_validate_json(body or b"{}")
             request = kept_redeem(permit_id, asked)
             return await context.engine.submit(
@@ -203,6 +204,14 @@ async def _answered(work: Awaitable[Answer]) -> Answer:
     except Exception:
         _log.exception("a request could not be answered")
         return problem_answer("internal_error", "the request could not be answered; see the log")
+
+
+def _permit_id(text: str) -> str:
+    """The permit's id, or one that is nobody's: the engine tells a revoked key before the 404."""
+    try:
+        return str(uuid.UUID(text))
+    except ValueError:
+        return _NO_PERMIT
 
 
 def known_uuid(text: str) -> str:

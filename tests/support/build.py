@@ -1,6 +1,7 @@
 """Builders of facts, callers and commands with defaults, so that a test sets only what matters."""
 
 import hashlib
+import json
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -279,7 +280,7 @@ def ask(
         subject,
         by,
         decision_id="",
-        request=repr((subject, cc)).encode(),
+        request=json.dumps(repr((subject, cc))).encode(),
         redeem=redeem,
         override=Override(override, "ann", "asked for it again") if override else None,
         job=JobToken("dunning", token) if token is not None else None,

@@ -21,6 +21,8 @@ Kind = Literal["embedded", "debian15"]
 KINDS: tuple[Kind, ...] = ("embedded", "debian15")
 
 _DEBIAN_15 = Path("/usr/lib/postgresql/15/bin")
+_MANY_SERVICES = {"max_connections": "300"}
+"""Services of several test files use one server at the same time."""
 _FAST = {"fsync": "off", "full_page_writes": "off"}
 
 
@@ -39,7 +41,7 @@ def running_postgres(kind: Kind = "embedded", *, fast: bool = False) -> Iterator
     `fast` skips fsync: for tests that do not ask what survives a crash of the machine.
     """
     folder = Path(tempfile.mkdtemp(prefix="ledger-postgres-"))
-    settings = _FAST if fast else {}
+    settings = _MANY_SERVICES | (_FAST if fast else {})
     server = EmbeddedPostgres(folder, binaries=binaries_of(kind), settings=settings)
     try:
         with server:

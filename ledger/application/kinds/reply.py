@@ -17,7 +17,6 @@ from ledger.application.kinds.thread_sends import (
     ask_of_thread,
     holders_in_thread,
     load_thread,
-    misdirected,
     record_slots,
 )
 from ledger.application.walk import Walk
@@ -118,7 +117,6 @@ class Reply(PermitSubject):
         mailbox = world.mailbox(writer) if writer is not None else None
         ask.case = replace(ask.case, address=writer, mailbox=mailbox, conversation=conversation)
         ask.address_named = writer is not None
-        ask.misdirected = misdirected(world, thread, self.to, writer)
         if writer is not None:
             other = another_owner(world, ask.customer_id, Address("", writer))
             count_for_owner(world, ask, other)

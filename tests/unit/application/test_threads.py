@@ -9,7 +9,6 @@ from ledger.application.caller import Caller
 from ledger.application.key_limits import KeyLimits
 from ledger.application.kinds.follow_up import FollowUp
 from ledger.application.kinds.message import IntentMessage
-from ledger.application.kinds.reply import Reply
 from ledger.domain.policy import Policy
 from tests.support.build import (
     AGENT,
@@ -207,7 +206,7 @@ SQUATTED = (message("<r@x>", "thr_r", "real", sender="real@x.example"),)
 """`real` is a customer with an address."""
 
 
-@pytest.mark.parametrize("asked", ["message", "follow_up", "reply"])
+@pytest.mark.parametrize("asked", ["message", "follow_up"])
 @pytest.mark.parametrize("to", ["real@x.example", "nobody@x.example"])
 def test_a_mail_in_a_thread_of_another_customer_does_not_go_to_them(asked: str, to: str) -> None:
     squat = intent("hi", "thr_9", "cus_t", to="evil@x.example")
@@ -218,7 +217,6 @@ def test_a_mail_in_a_thread_of_another_customer_does_not_go_to_them(asked: str, 
     subject = {
         "message": IntentMessage("thr_9", "refund_notice", **named),
         "follow_up": FollowUp("thr_9", 1, **named),
-        "reply": Reply("thr_9", "<e@x>", **named),
     }[asked]
     scenario.when(ask(subject)).then(status=422, code="invalid_request", events=[], alerts=[])
     assert scenario.body["detail"] == (

@@ -43,10 +43,11 @@ class Walk:
     def customer(self, customer_id: str) -> None:
         """The customer after merges, their preferred address, their permits whose time is up."""
         customer = self.aggregate("customer", customer_id)
+        for _ in range(LONGEST_MERGE_CHAIN):
+            if not isinstance(customer, Customer) or customer.merged_into is None:
+                break
+            customer = self.aggregate("customer", customer.merged_into)
         if not isinstance(customer, Customer):
-            return
-        if customer.merged_into is not None:
-            self._surviving(customer)
             return
         if customer.addresses:
             self.address(customer.addresses[0])
@@ -116,18 +117,6 @@ class Walk:
                 return found
             customer_id = found.merged_into
         return None
-
-    def _surviving(self, merged: Customer) -> None:
-        """The customer at the end of a chain of merges, as far as it is loaded."""
-        for _ in range(LONGEST_MERGE_CHAIN):
-            assert merged.merged_into is not None
-            found = self.aggregate("customer", merged.merged_into)
-            if not isinstance(found, Customer):
-                return
-            if found.merged_into is None:
-                self.customer(found.customer_id)
-                return
-            merged = found
 
     def has(self, customer_id: str | None, address: Address) -> bool:
         """Is the address one of the customer's, as far as is loaded? Then nobody else is asked."""

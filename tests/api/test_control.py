@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
+from typing import Any, get_args
 
 import pytest
+from pydantic import ValidationError
 
+from api.contract.fields import Kind
+from api.contract.people import PauseRequest
 from ledger.domain.identity import RESERVED_CUSTOMER_PREFIX
 from tests.conftest import wanted_postgres
 from tests.support.postgres import running_postgres
@@ -205,3 +208,10 @@ def test_a_named_human_accepts_the_clock(service: Service) -> None:
     for missing in why:
         body = {name: text for name, text in why.items() if name != missing}
         service.post("/v1/control/clock/accept", body).no(422, "invalid_request")
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_every_kind_can_be_paused_and_no_other_word(kind: str) -> None:
+    assert PauseRequest(scope=f"kind:{kind}", reason="a test").scope == f"kind:{kind}"
+    with pytest.raises(ValidationError):
+        PauseRequest(scope=f"kind:{kind}s", reason="a test")

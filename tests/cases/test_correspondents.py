@@ -5,30 +5,13 @@ from typing import Any
 
 import pytest
 
-from tests.support.service import Answer, Client, Service
+from tests.cases.talking import inbound, reply
+from tests.support.service import Service
 
 NOW = "2026-12-01T10:00:00Z"
 START = pytest.mark.starts(NOW)
 DELIVERY_STATUS = 'multipart/report; report-type=delivery-status; boundary="b1"'
 READ_RECEIPT = "multipart/report; report-type=disposition-notification"
-
-
-def inbound(service: Service, thread: str, message_id: str, **fields: Any) -> Answer:
-    """A message that came in, a person's unless its fields say otherwise."""
-    return told(service, thread, message_id, "inbound", **fields)
-
-
-def told(service: Service, thread: str, message_id: str, direction: str, **fields: Any) -> Answer:
-    """A message of a thread; `from_` is its sender."""
-    if "from_" in fields:
-        fields["from"] = fields.pop("from_")
-    data = {"thread_id": thread, "message_id": message_id, "direction": direction}
-    return service.fact("thread.message", data | fields)
-
-
-def reply(agent: Client, thread: str, message_id: str, **fields: Any) -> Answer:
-    """A request to reply to a message."""
-    return agent.ask("reply", thread_id=thread, in_reply_to=message_id, **fields)
 
 
 def windows_of(service: Service, customer_id: str) -> dict[str, Any]:

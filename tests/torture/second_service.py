@@ -32,17 +32,16 @@ class SecondService:
         """Start it, and wait until it answers or the database is away for long."""
         announced = Path(self._environ["LEDGER_ANNOUNCE"])
         announced.unlink(missing_ok=True)
-        with (self._folder / "log").open("ab") as log:
-            self._process = subprocess.Popen(
-                self._command, cwd=ROOT, env=self._environ, stdout=log, stderr=log
-            )
+        self._spawn()
         give_up = time.monotonic() + _SECONDS
         while time.monotonic() < give_up:
             if announced.exists():
                 self.url = json.loads(announced.read_text(encoding="utf-8"))["url"]
                 return
-            if self._process.poll() is not None:
-                self._again()
+            if self._process is not None and self._process.poll() is not None:
+                # The database was away when it looked: a supervisor would start it again.
+                time.sleep(0.2)
+                self._spawn()
             time.sleep(0.05)
         raise AssertionError(f"the second service did not start:\n{self._told()}")
 
@@ -58,9 +57,7 @@ class SecondService:
             self._process.terminate()
             self._process.wait(timeout=_SECONDS)
 
-    def _again(self) -> None:
-        """The database was away when it looked: a supervisor would start it again."""
-        time.sleep(0.2)
+    def _spawn(self) -> None:
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 self._command, cwd=ROOT, env=self._environ, stdout=log, stderr=log

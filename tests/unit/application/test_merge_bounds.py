@@ -2,9 +2,13 @@
 
 from typing import Any
 
+import pytest
+
+from ledger.application.ports import Loaded, Need
 from ledger.domain.merged_selves import MOST_IDS
 from tests.support.build import customer, merged, notification, report
 from tests.support.given import given
+from tests.support.memory import MemorySession
 
 
 def chain(links: int) -> list[Any]:
@@ -46,3 +50,19 @@ def test_an_address_that_would_make_too_many_ids_stays_with_the_one_who_has_it()
 def test_an_id_never_heard_of_is_one_more_id_too() -> None:
     scenario = given(*(merged(f"star{number}", "middle") for number in range(MOST_IDS - 1)))
     scenario.when(merged("one more", "middle")).then(result="rejected", events=[])
+
+
+def test_the_names_of_a_merged_customer_are_loaded_in_a_few_round_trips(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Given 200 ids, when asked by an old one, the store is not asked once for each of them."""
+    scenario = given(*(merged(f"star{number}", "middle") for number in range(200)))
+    real, loads = MemorySession.load, []
+
+    async def counted(self: MemorySession, need: Need) -> Loaded:
+        loads.append(need)
+        return await real(self, need)
+
+    monkeypatch.setattr(MemorySession, "load", counted)
+    scenario.when(notification("1", customer="star3")).granted_now()
+    assert len(loads) <= 6

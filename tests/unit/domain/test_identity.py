@@ -15,6 +15,7 @@ from ledger.domain.identity import (
     fingerprint,
     known_by_address,
     message_id,
+    message_name,
     normal_form,
     permit_of_message_id,
 )
@@ -179,3 +180,10 @@ def test_a_billing_id_that_looks_like_an_address_customers_is_none() -> None:
     assert not known_by_address("adr_17")
     assert not known_by_address("adr_" + "z" * 32)
     assert not known_by_address("0123456789abcdef" * 2)
+
+
+@pytest.mark.parametrize(
+    ("told", "name"), [("<a@b>", "<a@b>"), ("a@b", "<a@b>"), (" x.1 ", "x.1"), ("<x.1>", "x.1")]
+)
+def test_a_message_goes_by_one_name_with_and_without_brackets(told: str, name: str) -> None:
+    assert message_name(told) == name

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Self
 
-DUNNING = "reminder"
-"""The kind of mail that what is due is for."""
+from ledger.domain.permit import DUNNING
+
 ANY_END = "*"
 """At the end of a customer's name in the limits: every id that begins like this."""
 

@@ -10,6 +10,7 @@ from ledger.domain.credits import less_credit
 from ledger.domain.customer import Customer
 from ledger.domain.invoice import Invoice
 from ledger.domain.mailbox import Mailbox
+from ledger.domain.permit import DUNNING
 from ledger.domain.policy import Policy
 from ledger.domain.stages import due_stage, record_of
 from ledger.domain.windows import Window
@@ -18,7 +19,7 @@ from ledger.domain.windows import Window
 def invoice_view(invoice: Invoice, now: datetime, policy: Policy) -> dict[str, Any]:
     """An invoice's state: what is owed (minor units), its cycle, and the state of each stage."""
     snapshot, standing = invoice.snapshot, invoice.standing
-    hold = invoice.holds.binding(now, "reminder")
+    hold = invoice.holds.binding(now, DUNNING)
     until = invoice.in_flight_until(timedelta(days=policy.payment_in_flight_days))
     body: dict[str, Any] = {
         "invoice_id": invoice.invoice_id,

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from eventsourcing.domain import Aggregate
 
 from ledger.domain.hold import Hold, HoldBook, Span, span_of
+from ledger.domain.permit import DUNNING
 
 BOUNCED = "bounced"
 COMPLAINED = "complained"
@@ -93,8 +94,8 @@ def suppressed(book: HoldBook, now: datetime, kind: str) -> Hold | None:
 
 def spans(book: HoldBook, now: datetime) -> dict[str, Span]:
     """How long reminders are held back by these holds: what a read model keeps of them."""
-    wish = book.bound_by(UNSUBSCRIBED, now, "reminder")
+    wish = book.bound_by(UNSUBSCRIBED, now, DUNNING)
     return {
-        "suppressed": span_of(suppressed(book, now, "reminder")),
+        "suppressed": span_of(suppressed(book, now, DUNNING)),
         "unsubscribed": span_of(wish),
     }

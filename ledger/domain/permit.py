@@ -22,6 +22,8 @@ class State(StrEnum):
     EXPIRED = "expired"
 
 
+DUNNING = "reminder"
+"""The kind of mail that the ladder asks for: of it the views and read models say what holds it."""
 LIVE = frozenset({State.GRANTED, State.REDEEMED})
 """Not yet settled: the mail may be on its way."""
 FREED = frozenset({State.REJECTED, State.REVOKED, State.EXPIRED})

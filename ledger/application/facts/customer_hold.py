@@ -11,6 +11,7 @@ from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.hold import Hold, HoldBook
+from ledger.domain.permit import DUNNING
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class CustomerHeldType(FactType[CustomerHeld]):
             outcome.result = "stale"
             return outcome
         book.note(hold)
-        until, indefinite = book.until(world.now, "reminder")
+        until, indefinite = book.until(world.now, DUNNING)
         event = Customer.HoldPlaced if data.held else Customer.HoldLifted
         outcome.change(
             "customer",

@@ -12,7 +12,7 @@ from ledger.application.walk import Walk
 from ledger.application.world import LONGEST_MERGE_CHAIN, World
 from ledger.domain.customer import REMEMBERED, Customer
 from ledger.domain.identity import Address, aggregate_id, customer_known_by
-from ledger.domain.permit import Permit, State
+from ledger.domain.permit import DUNNING, Permit, State
 from ledger.domain.subscription import Subscription
 
 _UNMERGED = "unmerged"
@@ -101,7 +101,7 @@ def _part(world: World, outcome: Outcome, gone: Customer, chain: list[Customer])
     ids = (gone.customer_id, *sorted(gone.absorbed & one.absorbed))
     others = (one.customer_id, *sorted(one.absorbed - set(ids)))
     own = [one.permits[name] for name in gone.permits if name in one.permits]
-    until, indefinite = one.holds.until(world.now, "reminder")
+    until, indefinite = one.holds.until(world.now, DUNNING)
     formerly = {name: at for name, at in one.formerly.items() if name not in ids}
     outcome.change(
         "customer",

@@ -11,6 +11,7 @@ from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.hold import Hold, HoldBook
 from ledger.domain.invoice import Invoice
+from ledger.domain.permit import DUNNING
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class InvoiceHeldType(FactType[InvoiceHeld]):
             outcome.result = "stale"
             return outcome
         book.note(hold)
-        until, indefinite = book.until(world.now, "reminder")
+        until, indefinite = book.until(world.now, DUNNING)
         event = Invoice.HoldPlaced if data.held else Invoice.HoldLifted
         outcome.change(
             "invoice", data.invoice_id, event, hold=hold, held_until=until, indefinite=indefinite

@@ -9,6 +9,7 @@ from ledger.domain.credits import CreditBook
 from ledger.domain.customer import Customer
 from ledger.domain.hold import HoldBook
 from ledger.domain.identity import aggregate_id
+from ledger.domain.permit import DUNNING
 from ledger.domain.subscription import SubscriptionBook
 
 
@@ -27,7 +28,7 @@ def merge(
     for hold in gone.holds.words():
         if book.newer(hold):
             book.note(hold)
-    until, indefinite = book.until(world.now, "reminder")
+    until, indefinite = book.until(world.now, DUNNING)
     carried: dict[str, Any] = {
         "customer_id": gone.customer_id,
         "permits": tuple(gone.permits.values()),

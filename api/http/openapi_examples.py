@@ -144,9 +144,16 @@ def _one(value: Any) -> Examples:
     return {_JSON: _named({"example": value})}
 
 
+_A_PERMIT = "0b0d4a52-6c3e-4d0a-9a51-3f6c0b1e9d11"
 ASKED: dict[tuple[str, str], Examples] = {
     ("post", "/v1/permits"): {_JSON: _named(PERMITS)},
     ("post", "/v1/permits/batch"): _one({"requests": [_REMINDER, PERMITS["notification"]]}),
+    ("post", "/v1/permits/redeem"): _one(
+        {"redeems": [{"permit_id": _A_PERMIT, "attempt": "3f6c0b1e9d"}]}
+    ),
+    ("post", "/v1/permits/outcomes"): _one(
+        {"outcomes": [{"permit_id": _A_PERMIT, "outcome": "sent", "provider": "resend"}]}
+    ),
     ("post", "/v1/permits/{permit_id}/redeem"): _one({"attempt": "3f6c0b1e9d"}),
     ("post", "/v1/permits/{permit_id}/outcome"): {
         _JSON: _named(

@@ -13,6 +13,7 @@ _KINDS = {
     "loop_guard": "A reply loop was caught",
     "permit_unknown": "A mail's outcome was unknown for long",
     "sent_after_expiry": "A mail was sent although its permit had ended",
+    "redeem_skipped": "A sender mailed without a redeem",
     "address_on_hold": "An address was put on hold",
     "shared_address": "Two customers turned out to have one address",
 }

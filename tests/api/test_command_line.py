@@ -222,6 +222,14 @@ def test_status_names_the_sources_that_are_silent(run: Command, database: str) -
     assert re.search(said, run(database, "status").output, re.MULTILINE)
 
 
+def test_status_names_who_skips_the_redeem(run: Command, service: Service, name: str) -> None:
+    sender = service.client("send", name=name)
+    permit = sender.ask("notification", customer_id=name, event_type="t", event_id="1").ok(201)
+    sender.report(permit["permit_id"], "sent").ok()
+    shown = " ".join(run(service.database, "status", COLUMNS="250").output.split())
+    assert f"skipped redeems {name} (key {sender.key_id}) mails without a redeem" in shown
+
+
 def test_keys_are_shown_once_and_listed_whole(run: Command, service: Service, name: str) -> None:
     words = ("keys", "create", name, "--scope", "send", "--scope", "facts", "--intents", "a,b")
     made = run(service.database, *words)

@@ -10,6 +10,18 @@ from ledger.domain.reasons import Denial
 OLD = timedelta(days=30)
 """From this age of its snapshot on a reminder is granted with a page to a human."""
 
+_OFTEN = 6
+"""Hours: the log has at least so often that an invoice is told of, where that is all there is."""
+
+
+def noted_every(policy: Policy) -> timedelta:
+    """How far the log's snapshot may be behind the latest that said the same.
+
+    An hour for each day that a snapshot may be old, six at most: so much too early at most does a
+    reminder hear that the facts are old. Never too late.
+    """
+    return timedelta(hours=min(_OFTEN, policy.snapshot_max_age or _OFTEN))
+
 
 def is_old(invoice: Invoice, now: datetime) -> bool:
     """Is the invoice's snapshot old enough to tell a human of it, whatever the policy says?"""

@@ -214,28 +214,6 @@ def test_sent_after_expired_is_taken_as_a_fact_and_alerted_on(
     sender.ask("message", thread_id=name, intent="x").no(409, "duplicate_intent")
 
 
-def test_a_skipped_redeem_is_warned_of_counted_and_paged_once(service: Service, name: str) -> None:
-    sender = service.client("send", name=name)
-    counted = _skipped(service)
-    for number in range(2):
-        permit = _granted(sender, f"{name}-{number}")
-        answer = sender.report(permit, "sent").ok()
-        assert (answer["state"], answer.headers["ledger-warning"]) == ("sent", "redeem-skipped")
-    keys = [alert["dedupe_key"] for alert in service.alerts("redeem_skipped")]
-    assert keys.count(f"redeem_skipped:{sender.key_id}") == 1
-    assert _skipped(service) == counted + 2
-    found = [f["what"] for f in service.get("/v1/diagnosis").ok()["findings"]]
-    assert [what for what in found if what.startswith(f"{name} (key {sender.key_id}) mails")]
-
-
-def _skipped(service: Service) -> float:
-    metrics = service.without_key().get("/metrics").text
-    (line,) = (
-        li for li in metrics.splitlines() if li.startswith("send_ledger_redeems_skipped_total ")
-    )
-    return float(line.split()[1])
-
-
 def test_sent_after_expired_revokes_a_later_permit_of_the_same_send(
     sender: Client, service: Service, name: str
 ) -> None:

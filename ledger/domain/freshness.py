@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
+from ledger.domain.instants import told
 from ledger.domain.invoice import Invoice
 from ledger.domain.policy import Policy
 from ledger.domain.reasons import Denial
@@ -43,12 +44,12 @@ def stale_obstacle(
         return Denial(
             "facts_stale",
             f"the latest snapshot of invoice {invoice.invoice_id} is of "
-            f"{snapshot.observed_at.isoformat()}, over {policy.snapshot_max_age} days ago",
+            f"{told(snapshot.observed_at)}, over {policy.snapshot_max_age} days ago",
         )
     heard_at = silent.get(snapshot.source)
     if heard_at is None:
         return None
     return Denial(
         "facts_stale",
-        f"the source of invoice {invoice.invoice_id} was last heard at {heard_at.isoformat()}",
+        f"the source of invoice {invoice.invoice_id} was last heard at {told(heard_at)}",
     )

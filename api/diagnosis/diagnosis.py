@@ -15,6 +15,7 @@ from api.guard_check.parts import ProbedParts
 from api.guard_check.probes import Probes
 from ledger.application.ports import Need
 from ledger.domain.control import CONTROL_ID, Control
+from ledger.domain.policy import Policy
 from ledger.store.alerts.outbox import list_alerts
 from ledger.store.looking_back.journal import ledger_status
 from ledger.store.statements import statement
@@ -64,6 +65,15 @@ async def diagnose(parts: ProbedParts, targets: int) -> Diagnosis:
                 "no_alert_target",
                 "alerts go nowhere: nobody is paged",
                 "set LEDGER_ALERT_URLS, then run a guard check (docs/guides/alerts.md)",
+            )
+        )
+    if parts.policy.message_id_domain == Policy().message_id_domain:
+        found.append(
+            Finding(
+                "message_id_domain",
+                "note",
+                f"Message-IDs end in {parts.policy.message_id_domain}, which is nobody's domain",
+                "set LEDGER_MESSAGE_ID_DOMAIN to the domain that you mail from",
             )
         )
     if parts.test_clock:

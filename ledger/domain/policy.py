@@ -161,7 +161,7 @@ def parse_policy(raw: Mapping[str, Any]) -> Policy:
     if "stages" in values:
         values["stages"] = _stages(values["stages"])
     if "time_zone" in values:
-        check_time_zone(values["time_zone"])
+        _time_zone(values["time_zone"])
     if "adopt_before" in values and type(values["adopt_before"]) is not date:
         raise PolicyError("policy.adopt_before must be a date, written YYYY-MM-DD without quotes")
     if "smallest_amount_to_dun" in values:
@@ -204,6 +204,13 @@ def check_time_zone(name: object) -> str:
     return name
 
 
+def _time_zone(name: object) -> None:
+    try:
+        check_time_zone(name)
+    except PolicyError as error:
+        raise PolicyError(f"policy.time_zone: {error}") from None
+
+
 def _whole_number(name: str, value: object, low: int, high: int) -> int:
     if type(value) is not int or not low <= value <= high:
         raise PolicyError(f"{name} must be a whole number from {low} to {high}")
@@ -230,19 +237,23 @@ def _stages(raw: object) -> tuple[Stage, ...]:
             "days",
             "floor_percent",
         }:
-            raise PolicyError("a stage has a name, days, and optionally floor_percent")
+            raise PolicyError(
+                "policy.stages: a stage has a name, days, and optionally floor_percent"
+            )
         name = entry["name"]
         if not isinstance(name, str) or not 0 < len(name) <= 64:
-            raise PolicyError("a stage's name has 1 to 64 characters")
-        days = _whole_number(f"days of stage {name}", entry["days"], 1, 3650)
+            raise PolicyError("policy.stages: a stage's name has 1 to 64 characters")
+        days = _whole_number(f"policy.stages: days of stage {name}", entry["days"], 1, 3650)
         floor = _whole_number(
-            f"floor_percent of stage {name}", entry.get("floor_percent", 0), 0, 100
+            f"policy.stages: floor_percent of stage {name}", entry.get("floor_percent", 0), 0, 100
         )
         stages.append(Stage(name, days, floor))
     if len({stage.name for stage in stages}) != len(stages):
-        raise PolicyError("two stages have the same name")
+        raise PolicyError("policy.stages: two stages have the same name")
     if any(later.days <= earlier.days for earlier, later in pairwise(stages)):
-        raise PolicyError("stages must be in order of their days, each later than the one before")
+        raise PolicyError(
+            "policy.stages must be in order of their days, each later than the one before"
+        )
     return tuple(stages)
 
 
@@ -271,6 +282,8 @@ def _amounts(raw: object) -> dict[str, int]:
         raise PolicyError("policy.smallest_amount_to_dun is a table of currency = minor units")
     for currency, amount in raw.items():
         if currency not in CURRENCIES:
-            raise PolicyError(f"smallest_amount_to_dun: {currency!r} is not an ISO 4217 currency")
-        _whole_number(f"smallest_amount_to_dun.{currency}", amount, 0, 10**12)
+            raise PolicyError(
+                f"policy.smallest_amount_to_dun: {currency!r} is not an ISO 4217 currency"
+            )
+        _whole_number(f"policy.smallest_amount_to_dun.{currency}", amount, 0, 10**12)
     return dict(raw)

@@ -80,6 +80,8 @@ class Policy:
     remind_after_subscription_end: bool = True
     upcoming_event_types: tuple[str, ...] = DEFAULT_UPCOMING
     own_lists: tuple[str, ...] = ()
+    known_intents: tuple[str, ...] = ()
+    deny_similar_intents: bool = False
     message_id_domain: str = "send-ledger.invalid"
     locale: str = DEFAULT_LOCALE
 
@@ -156,6 +158,9 @@ def parse_policy(raw: Mapping[str, Any]) -> Policy:
     _choice(values, "catch_up", ("highest", "next"))
     _flag(values, "age_from_issue_without_due_date")
     _flag(values, "remind_after_subscription_end")
+    _flag(values, "deny_similar_intents")
+    if "known_intents" in values:
+        values["known_intents"] = _intents(values["known_intents"])
     if "upcoming_event_types" in values:
         values["upcoming_event_types"] = _event_types(values["upcoming_event_types"])
     if "stages" in values:
@@ -263,6 +268,14 @@ def _event_types(raw: object) -> tuple[str, ...]:
     for name in raw:
         if not isinstance(name, str) or not 0 < len(name) <= 255:
             raise PolicyError("policy.upcoming_event_types: a name has 1 to 255 characters")
+    return tuple(raw)
+
+
+def _intents(raw: object) -> tuple[str, ...]:
+    if not isinstance(raw, list | tuple) or len(raw) > 1000:
+        raise PolicyError("policy.known_intents is a list of at most 1000 intents")
+    if not all(isinstance(name, str) and 0 < len(name) <= 255 for name in raw):
+        raise PolicyError("policy.known_intents: an intent has 1 to 255 characters")
     return tuple(raw)
 
 

@@ -46,7 +46,7 @@ def test_every_code_has_the_status_and_retryable_of_the_contract() -> None:
     served = {code: (reason.status, reason.retryable) for code, reason in REASONS.items()}
     assert {code: served[code] for code in CONTRACT} == CONTRACT
     added = {"unknown_permit", "answered", "superseded", "subscription_ended"}
-    added |= {"too_late", "facts_stale", "reminded_recently"}
+    added |= {"too_late", "facts_stale", "reminded_recently", "similar_intent"}
     added |= {"key_limit", "riding_facts_refused", "rate_limited"}
     assert served.keys() - CONTRACT.keys() == added
 

@@ -150,7 +150,10 @@ def test_an_alert_url_that_cannot_be_used_stops_the_start(run: Command) -> None:
         (("projections", "rebuild", "nothing"), "is not one of 'customers', 'incidents'"),
         (("keys", "create", "x", "--scope", "all"), "'all' is not one of 'send', 'facts'"),
         (("keys", "create", "", "--scope", "send"), "name: it must not be empty"),
-        (("keys", "create", "x", "--scope", "send", "--intents", ","), "intents.0: it must not be empty"),
+        (
+            ("keys", "create", "x", "--scope", "send", "--intents", ","),
+            "intents.0: it must not be empty",
+        ),
         (("due", "--stage", "day-99"), "'--stage': 'day-99' is not one of day-3, day-7, day-14"),
         (("webhooks", "list", "--provider", "x"), "'x' is not one of 'stripe', 'chargebee'"),
     ],

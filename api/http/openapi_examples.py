@@ -224,7 +224,7 @@ DENIALS: dict[tuple[str, str], dict[str, list[str]]] = {
             "apology_already_sent not_paused not_past_due not_reached stage_superseded "
             "balance_below_stage payment_in_flight on_hold permit_held outcome_unknown not_owner "
             "breaker_open paused recovery_mode address_on_hold answered superseded "
-            "subscription_ended too_late facts_stale reminded_recently"
+            "subscription_ended too_late facts_stale reminded_recently similar_intent"
         ).split(),
         "403": ["forbidden", "key_limit", "riding_facts_refused"],
         "422": ["key_conflict", "invalid_request", "unknown_intent"],

@@ -14,6 +14,7 @@ from ledger.application.commands import ApplyFact, BindAnswer, Command, Redeem, 
 from ledger.application.decide import decide, lapses, riding_facts
 from ledger.application.decision_rows import decision_row
 from ledger.application.effects import Change, NameClaim, Outcome, denied, ids_of_outcome
+from ledger.application.facts.confirmations import latest_snapshot
 from ledger.application.key_obstacles import obstacle_on_record
 from ledger.application.ports import (
     Batch,
@@ -314,7 +315,8 @@ async def _answer(work: Work, command: Command, outcome: Outcome) -> Answer:
 
 def _invoice_state(work: Work, invoice_id: str | None) -> dict[str, Any]:
     invoice = work.world.invoice(invoice_id) if invoice_id is not None else None
-    return invoice_view(invoice, work.world.now, work.world.policy) if invoice else {}
+    latest = latest_snapshot(work.world, invoice)
+    return invoice_view(invoice, work.world.now, work.world.policy, latest) if invoice else {}
 
 
 async def _decided(work: Work, command: RequestPermit | Redeem, outcome: Outcome) -> Answer:

@@ -9,13 +9,14 @@ _DONE = {"permit": "granted", "redeem": "redeemed"}
 
 @dataclass(slots=True)
 class Counters:
-    """What the engine has done since it started."""
+    """What the engine has done since it started; `redeems_skipped` are reports of such mails."""
 
     batches: int = 0
     commands: int = 0
     reruns: int = 0
     refused_full: int = 0
     unavailable: int = 0
+    redeems_skipped: int = 0
     seconds_in_store: float = 0.0
     answers: dict[str, int] = field(default_factory=dict)
 

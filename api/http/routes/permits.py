@@ -33,6 +33,7 @@ from ledger.application.answers import Answer, to_json
 from ledger.application.caller import Caller
 from ledger.application.commands import Command, RequestPermit
 from ledger.application.permit_life import permit_body
+from ledger.application.skipped_redeem import SKIPPED
 from ledger.domain.permit import Permit as PermitState
 from ledger.domain.permit import State
 from ledger.store.log.reader import PermitFilter
@@ -150,7 +151,9 @@ async def report_outcome(
     """Report the outcome of the mail; needs the granting key or the scope `operate`.
 
     Reports may come in any order and be repeated. A `correction` takes a false `sent` back; it
-    needs the scope `operate`.
+    needs the scope `operate`. `sent` for a permit that had to be redeemed and was not is taken,
+    with `Ledger-Warning: redeem-skipped` and an alert: redeem before each mail, or use a key with
+    `redeem: optional`.
     """
     command = outcome_of(caller, permit_id, body)
     if isinstance(command, Answer):
@@ -159,7 +162,10 @@ async def report_outcome(
     idempotency = idempotency_of(caller, "POST", path, key_header, body)
 
     async def work() -> Response:
-        return answer_response(await context.engine.submit(command))
+        answer = await context.engine.submit(command)
+        if ("Ledger-Warning", SKIPPED) in answer.headers:
+            context.engine.counters.redeems_skipped += 1
+        return answer_response(answer)
 
     return await answered_once(context, idempotency, caller, work)
 

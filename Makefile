@@ -40,7 +40,7 @@ $(STAMP): pyproject.toml constraints.txt
 	  echo "'$(PYTHON)' cannot make virtual environments (no ensurepip)." \
 	    "On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install $(PIP_FLAGS) --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install $(PIP_FLAGS) --disable-pip-version-check -c constraints.txt -e '.[dev]' -e clients/python
 	@touch $@
 
 run: install

@@ -21,7 +21,7 @@ class LedgerError(Exception):
 
 
 class Unavailable(LedgerError):
-    """The ledger gave no decision within the deadline: nothing may be sent.
+    """The ledger gave no decision within the deadline: nothing may be sent. `why` is a short name.
 
     `committed` is what the ledger said of the effect of the last try: `no`, `unknown`, or None
     where it did not answer.
@@ -29,7 +29,7 @@ class Unavailable(LedgerError):
 
     def __init__(self, why: str, committed: str | None = None) -> None:
         super().__init__(f"the ledger gave no decision ({why}); nothing may be sent")
-        self.committed = committed
+        self.why, self.committed = why, committed
 
 
 class OutcomeGiven(LedgerError):

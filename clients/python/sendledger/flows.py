@@ -21,7 +21,7 @@ from sendledger.calls import (
 )
 from sendledger.delivery import Classify
 from sendledger.effects import Call, Do, Flow, HandOver, NoAnswer, Pause, Reply, T
-from sendledger.errors import Denied, LedgerError, Unavailable
+from sendledger.errors import Denied, Unavailable
 from sendledger.kinds import Ask
 from sendledger.observing import Hooks, OutcomeRecord, log
 from sendledger.pace import Deadline, Pace
@@ -247,8 +247,11 @@ class Flows:
                     # Better a bare outcome than none.
                     bare = replace(call, body={"outcome": (call.body or {})["outcome"]})
                     reply = yield from self.exchange(bare, self.pace.report_deadline)
-            except LedgerError as error:
-                log.warning("an outcome is not reported: %s", error)
+            except Denied as error:
+                log.warning("an outcome is not reported: %s", error.code)
+                reply = Reply(0)
+            except Unavailable as error:
+                log.warning("an outcome is not reported: %s", error.why)
                 reply = Reply(0)
             settled = _is_settled(reply)
             for permit_id, _ in carried:

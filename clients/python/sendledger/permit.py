@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import TracebackType
 from typing import Any
 
-from sendledger.delivery import Classify, Delivered, certain_refusal
+from sendledger.delivery import Classify, Delivered, NotDelivered, certain_refusal
 from sendledger.errors import OutcomeGiven
 from sendledger.kinds import Ask
 from sendledger.times import instant
@@ -173,6 +174,22 @@ class Permit:
     def unknown(self, detail: str = "not known") -> None:
         """The mail may have gone out: nothing is sent again until somebody finds out."""
         self._note(Outcome("unknown", detail))
+
+    def __enter__(self) -> Permit:
+        """`with permit:` inside a loop over what is due: one mail that fails does not end the loop.
+
+        The error of a mailer (NotDelivered) says what became of the mail, and goes no further.
+        """
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool:
+        self.left(error)
+        return isinstance(error, NotDelivered)
 
     def left(self, error: BaseException | None) -> None:
         """The block is over: what was not told is judged by the error that left it."""

@@ -23,7 +23,7 @@ _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 @dataclass(frozen=True)
 class Mail:
-    """A mail for a provider; `to` only where the ledger knows no address, copies are the permit's."""
+    """A mail for a provider; `to` only where the ledger knows no address; copies: the permit's."""
 
     sender: str
     subject: str

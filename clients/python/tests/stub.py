@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import httpx
 
-from sendledger import Ask, AsyncLedger, Ledger, Pace, Permit, SendResult
+from sendledger import Ask, AsyncLedger, Granted, Ledger, Pace, Permit, SendResult
 
 PERMIT_ID = "7d0f4a1e-0000-4000-8000-000000000001"
 GRANT = {
@@ -229,3 +229,11 @@ class AsyncFace:
 
 
 FACES = {"sync": SyncFace, "async": AsyncFace}
+
+
+def a_permit(clock: Clock | None = None, **fields: Any) -> Permit:
+    """A redeemed permit for a notification; `cc` and the like are what was asked for."""
+    ask = Ask(str(fields.pop("kind", "notification")), dict(fields.pop("asked", {})))
+    body = {**GRANT, "kind": ask.kind, "state": "redeemed", **fields}
+    granted = Granted(body, 1000.0, ask)
+    return Permit(granted, body, None, lambda permit: None, clock or Clock())

@@ -60,7 +60,8 @@ async def _talk(client: aiosmtplib.SMTP, permit: Permit, message: EmailMessage) 
 
 async def _perform(client: aiosmtplib.SMTP, step: Step) -> int:
     if step.command == "mail":
-        return (await client.mail(step.argument, options=list(step.options))).code
+        options = list(step.options)
+        return (await client.mail(step.argument, options=options, encoding="utf-8")).code
     if step.command == "rcpt":
-        return (await client.rcpt(step.argument)).code
+        return (await client.rcpt(step.argument, encoding="utf-8")).code
     return (await client.data(step.content)).code

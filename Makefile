@@ -70,7 +70,7 @@ torture: install
 	$(BIN)/python -m tests.torture --minutes $(MINUTES) --seed $(SEED)
 
 torture-clients: install
-	LEDGER_CLIENT_TORTURE_SENDS=$(SENDS) LEDGER_CLIENT_TORTURE_SEED=$(SEED) \
+	LEDGER_TEST_CLIENT_SENDS=$(SENDS) LEDGER_TEST_CLIENT_SEED=$(SEED) \
 	  $(BIN)/python -m pytest -q -n 0 $(CLIENT)/tests/test_chaos.py
 
 # In an environment of its own: the tool is none of the product's dependencies.

@@ -72,7 +72,7 @@ class Kinds(Generic[T]):
 class _Client:
     """What both clients are made of.
 
-    `url` and `key` default to LEDGER_URL and LEDGER_KEY, `spool` (a folder) to LEDGER_SPOOL.
+    `url` and `key` default to LEDGER_URL and LEDGER_KEY, `spool` (a folder) to SENDLEDGER_SPOOL.
     `hooks` are told of calls and outcomes, beside the log. `classify` says of an error that leaves
     a block why the mail certainly did not go out; what it does not know is judged by
     `certain_refusal`.
@@ -93,7 +93,7 @@ class _Client:
         key = key or os.environ.get("LEDGER_KEY") or ""
         if not key:
             raise LedgerError("there is no key: set LEDGER_KEY, or give key=")
-        folder = spool or os.environ.get("LEDGER_SPOOL")
+        folder = spool or os.environ.get("SENDLEDGER_SPOOL")
         told = Hooks((LogHook(), *hooks))
         self._wire = Wire(url, key, told)
         kept = Spool(folder, f"{self._wire.url} {key}") if folder else None

@@ -20,8 +20,8 @@ import pytest
 from clients.python.tests.chaos_network import FAULTS, Mails, harmful_proxy, receiver
 from tests.support.service import ROOT, Client, Service
 
-SENDS = int(os.environ.get("LEDGER_CLIENT_TORTURE_SENDS", "20"))
-SEED = int(os.environ.get("LEDGER_CLIENT_TORTURE_SEED", "2"))
+SENDS = int(os.environ.get("LEDGER_TEST_CLIENT_SENDS", "20"))
+SEED = int(os.environ.get("LEDGER_TEST_CLIENT_SEED", "2"))
 SENDER = Path(__file__).with_name("chaos_sender.py")
 STEPS = ("ask", "redeem", "handed_over", "outcome")
 STATES = ("granted", "redeemed", "sent", "rejected", "unknown", "revoked", "expired")

@@ -154,9 +154,9 @@ def test_neither_logs_nor_records_hold_an_address(
 def test_opentelemetry_has_a_span_for_each_try_and_counts_outcomes(stub: Stub) -> None:
     tracers, meters = Tracers(), Meters()
     stub.then("permits", lost)
-    with client(stub, OpenTelemetry(tracers, meters)) as ledger:
-        with pytest.raises(Refused), ledger.permit(ASK):
-            raise Refused("no such user")
+    hook = OpenTelemetry(tracers, meters)
+    with client(stub, hook) as ledger, pytest.raises(Refused), ledger.permit(ASK):
+        raise Refused("no such user")
     assert [
         (s.name, s.attributes["http.response.status_code"], s.status) for s in tracers.spans
     ] == [

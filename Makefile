@@ -71,7 +71,7 @@ torture: install
 
 torture-clients: install
 	LEDGER_TEST_CLIENT_SENDS=$(SENDS) LEDGER_TEST_CLIENT_SEED=$(SEED) \
-	  $(BIN)/python -m pytest -q -n 0 $(CLIENT)/tests/test_chaos.py
+	  $(BIN)/python -m pytest -q -s -n 0 $(CLIENT)/tests/test_chaos.py
 
 # In an environment of its own: the tool is none of the product's dependencies.
 audit-dependencies:

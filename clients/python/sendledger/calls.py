@@ -19,9 +19,12 @@ Report = tuple[str, Mapping[str, Any]]
 """A permit's id and the body of its outcome."""
 
 
-def ask_call(ask: Ask) -> Call:
-    """May this be sent?"""
-    return Call("ask", "POST", PERMITS, ask.body, {"Idempotency-Key": ask.idempotency_key})
+def ask_call(ask: Ask, key: str) -> Call:
+    """May this be sent? The key is of this one question, which nobody else may share.
+
+    Two that share a key get one permit, and one of them could give back what the other sends.
+    """
+    return Call("ask", "POST", PERMITS, ask.body, {"Idempotency-Key": key})
 
 
 def claim_call(limit: int, stage: str | None, key: str) -> Call:

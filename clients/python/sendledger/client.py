@@ -152,7 +152,10 @@ class Ledger(_Client):
         return Block(self._driver, self._flows.redeemed_block(granted))
 
     def give_back(self, granted: Granted) -> bool:
-        """Report that the permit of `ask` was not used; True once the ledger has heard it."""
+        """Report that the permit of `ask` was not used; True once the ledger has heard it.
+
+        It counts as a rejection. A permit of a key that must redeem lapses by itself as unused.
+        """
         return self._driver.run(self._flows.give_back(granted))
 
     def tell(self, facts: Iterable[Fields]) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -82,7 +81,7 @@ class Flows:
         """A permit, not yet redeemed. Raises Denied or Unavailable."""
         yield from self._flush_if_time()
         asked_at = self.pace.clock()
-        reply = yield from self.exchange(ask_call(ask))
+        reply = yield from self.exchange(ask_call(ask, uuid.uuid4().hex))
         return Granted(granted_in(reply), asked_at, ask)
 
     def redeem(self, granted: Granted) -> Flow[Permit]:
@@ -90,23 +89,30 @@ class Flows:
 
         A yes that was not heard, or came after `send_by`, is given back: the mail was not sent.
         """
+        granted.use()
         attempt = uuid.uuid4().hex
         try:
             reply = yield from self.exchange(redeem_call(granted.permit_id, attempt))
             redeemed = redeemed_in(reply, granted.permit_id)
-        except Unavailable:
-            yield from self.give_back(granted, "no answer to redeem")
+        except (Denied, Unavailable) as error:
+            # An earlier try may have been a yes, whose answer was lost.
+            if isinstance(error, Unavailable) or error.code == "rate_limited":
+                yield from self._report_unsent(granted, "no answer to redeem")
             raise
         permit = Permit(granted, redeemed, self.classify, self._noted, self.pace.clock)
         if not permit.in_time:
-            yield from self.give_back(granted, "redeemed too late")
+            yield from self._report_unsent(granted, "redeemed too late")
             raise Unavailable("the answer to redeem came after send_by")
         if self.spool is not None:
             self.spool.handing_over(permit.permit_id)
         return permit
 
-    def give_back(self, granted: Granted, detail: str = "not sent") -> Flow[bool]:
+    def give_back(self, granted: Granted) -> Flow[bool]:
         """Report that a permit was not used; True once the ledger has heard it."""
+        granted.use()
+        return (yield from self._report_unsent(granted, "not sent"))
+
+    def _report_unsent(self, granted: Granted, detail: str) -> Flow[bool]:
         body = Outcome("rejected", detail).body()
         if self.spool is not None:
             self.spool.outcome(granted.permit_id, body)
@@ -155,33 +161,22 @@ class Flows:
     def due(self, limit: int, stage: str | None) -> Flow[None]:
         """Claim what is due, hand each permit over in turn, report each; no send comes twice.
 
-        A mail that is refused is due again at once. So it is left for the next run.
+        A mail that is refused is due again at once; it is left for a later run. A permit that was
+        claimed and not used lapses: to report it as rejected would count against its send.
         """
         yield from self._flush_if_time()
         seen: set[str] = set()
         while True:
             asked_at = self.pace.clock()
-            key = uuid.uuid4().hex
-            reply = yield from self.exchange(claim_call(limit, stage, key))
-            page = deque(Granted(body, asked_at) for body in _claimed(reply))
-            full = len(page) >= limit
-            fresh = deque(one for one in page if _sends(one).isdisjoint(seen))
-            again = [one for one in page if not _sends(one).isdisjoint(seen)]
-            try:
-                while fresh:
-                    granted = fresh.popleft()
-                    seen |= _sends(granted)
-                    gone = yield from self._due_one(granted)
-                    if gone:
-                        return
-            except GeneratorExit:
-                # The flow itself is thrown away: nothing can be reported any more.
-                fresh, again = deque(), []
-                raise
-            finally:
-                for left in (*fresh, *again):
-                    yield from self.give_back(left)
-            if not full or again:
+            reply = yield from self.exchange(claim_call(limit, stage, uuid.uuid4().hex))
+            page = [Granted(body, asked_at) for body in _claimed(reply)]
+            fresh = [one for one in page if _sends(one).isdisjoint(seen)]
+            for granted in fresh:
+                seen |= _sends(granted)
+                gone = yield from self._due_one(granted)
+                if gone:
+                    return
+            if len(fresh) < limit:
                 return
 
     def _due_one(self, granted: Granted) -> Flow[bool]:

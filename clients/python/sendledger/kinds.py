@@ -5,9 +5,8 @@ The ledger's guide for senders says what each kind is sent once for.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date as Day
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -36,11 +35,10 @@ class Timely(Common, total=False):
 
 @dataclass(frozen=True)
 class Ask:
-    """A request for a permit; each try of it carries the same `idempotency_key`."""
+    """A request for a permit; it may be asked as often as one likes."""
 
     kind: str
     fields: Fields
-    idempotency_key: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     @property
     def body(self) -> dict[str, Any]:

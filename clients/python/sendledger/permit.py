@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from sendledger.delivery import Classify, Delivered, NotDelivered, certain_refusal
-from sendledger.errors import OutcomeGiven
+from sendledger.errors import LedgerError, OutcomeGiven
 from sendledger.kinds import Ask
 from sendledger.times import instant
 
@@ -17,16 +17,25 @@ _LONGEST_ID = 255
 _LONGEST_DETAIL = 500
 
 
-@dataclass(frozen=True)
 class Granted:
     """A permit that was granted and not yet redeemed. It allows nothing before it is redeemed.
 
     `asked_at` is the monotonic time in seconds at which the client asked.
     """
 
-    body: Mapping[str, Any]
-    asked_at: float
-    ask: Ask | None = None
+    def __init__(self, body: Mapping[str, Any], asked_at: float, ask: Ask | None = None) -> None:
+        self.body, self.asked_at, self.ask = body, asked_at, ask
+        self._unused = [True]
+
+    def use(self) -> None:
+        """Raises LedgerError the second time: who redeems twice could give back what was sent.
+
+        Of several threads one gets through: `pop` of a list is atomic.
+        """
+        try:
+            self._unused.pop()
+        except IndexError:
+            raise LedgerError(f"permit {self.permit_id} was used already") from None
 
     @property
     def permit_id(self) -> str:

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from clients.python.tests.stub import GRANT, PERMIT_ID, Face, Stub, lost, no, plain
 
-from sendledger import Denied, Permit, Unavailable, kinds
+from sendledger import Denied, Ledger, LedgerError, Permit, Unavailable, kinds
 
 ASK = kinds.notification(event_type="shipped", event_id="9", customer_id="C1")
 
@@ -53,8 +53,8 @@ def test_a_lost_answer_is_asked_for_with_the_same_key_and_the_same_attempt(
 
 
 def test_each_send_has_a_key_and_an_attempt_of_its_own(face: Face, stub: Stub) -> None:
-    for number in range(2):
-        face.send_once(kinds.digest(inbox_id=f"i{number}", date="2026-12-01", to="a@b.c"), Mailer())
+    for _ in range(2):
+        face.send_once(ASK, Mailer())
     assert len({r.headers["idempotency-key"] for r in stub.calls("permits")}) == 2
     assert len({body["attempt"] for body in stub.bodies("redeem")}) == 2
 
@@ -170,6 +170,29 @@ def test_a_denial_says_what_to_do_next(face: Face, stub: Stub) -> None:
     assert no_.available_at.isoformat() == "2026-12-03T08:00:00+00:00"
     assert (no_.retryable, no_.decision_id, no_.is_duplicate) == (True, "d1", False)
     assert len(stub.asked) == 1
+
+
+def test_a_redeem_that_may_have_been_a_yes_is_given_back(face: Face, stub: Stub) -> None:
+    mailer = Mailer()
+    stub.then("redeem", lost)
+    stub.always("redeem", no(429, "rate_limited", {"Retry-After": "20"}))
+    with pytest.raises(Denied):
+        face.send_once(ASK, mailer)
+    assert mailer.mails == []
+    assert [body["outcome"] for body in stub.bodies("outcome")] == ["rejected"]
+
+
+def test_a_permit_is_used_once(stub: Stub) -> None:
+    options: Any = {"transport": stub.transport, "pace": stub.pace}
+    with Ledger("http://ledger.test", "slk_test", **options) as ledger:
+        granted = ledger.ask(ASK)
+        with ledger.redeem(granted) as permit:
+            permit.sent()
+        with pytest.raises(LedgerError, match="used already"), ledger.redeem(granted):
+            pass
+        with pytest.raises(LedgerError, match="used already"):
+            ledger.give_back(granted)
+    assert [body["outcome"] for body in stub.bodies("outcome")] == ["sent"]
 
 
 def test_a_denied_redeem_sends_nothing_and_reports_nothing(face: Face, stub: Stub) -> None:

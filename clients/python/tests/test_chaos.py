@@ -10,7 +10,7 @@ import os
 import random
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,6 +95,9 @@ def test_a_killed_sender_on_a_bad_network_sends_each_mail_at_most_once(
         # What is not in doubt has gone out by now.
         assert mails.counts[name] == 1 or "unknown" in states[name], (name, states[name])
     assert list((tmp_path / "spool").iterdir()) == []
+    ends = Counter(state for name in sends for state in states[name])
+    kills = sum(run.kills for run in runs)
+    print(f"{SENDS} sends, {kills} kills, {dict(proxy.made)} requests, {dict(ends)} permits")
 
 
 def _judge(service: Service, key: Client, mails: Mails, sends: list[str]) -> dict[str, list[str]]:

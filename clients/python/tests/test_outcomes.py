@@ -112,14 +112,12 @@ def test_a_poller_goes_on_after_a_mail_that_failed(face: Face, stub: Stub) -> No
 
     stub.then("claim", *[_claimed("inv_1"), _claimed("inv_1")])
     assert face.due(mails, limit=1) == 1
-    outcomes = stub.bodies("outcome")
-    assert outcomes[0] == {"outcome": "rejected", "detail": "no such mailbox"}
-    # It is due again at once, is claimed again, and is left for the next run.
-    assert outcomes[1] == {"outcome": "rejected", "detail": "not sent"}
-    assert len(stub.calls("claim")) == 2
+    assert stub.bodies("outcome") == [{"outcome": "rejected", "detail": "no such mailbox"}]
+    # It is due again at once, is claimed again, and is left for a later run.
+    assert (len(stub.calls("claim")), len(stub.calls("redeem"))) == (2, 1)
 
 
-def test_who_leaves_the_loop_gives_back_what_was_not_used(face: Face, stub: Stub) -> None:
+def test_who_leaves_the_loop_lets_what_was_not_used_lapse(face: Face, stub: Stub) -> None:
     class Enough(Exception):
         pass
 
@@ -130,7 +128,7 @@ def test_who_leaves_the_loop_gives_back_what_was_not_used(face: Face, stub: Stub
     stub.then("claim", _claimed("inv_1", "inv_2", "inv_3"))
     with pytest.raises(Enough):
         face.due(stops)
-    assert [body["outcome"] for body in stub.bodies("outcome")] == ["sent", "rejected", "rejected"]
+    assert [body["outcome"] for body in stub.bodies("outcome")] == ["sent"]
     assert len(stub.calls("redeem")) == 1
 
 

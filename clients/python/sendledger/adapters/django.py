@@ -120,7 +120,7 @@ def ask_of(message: EmailMessage) -> Ask:
         said = _unmarked(message)
     copies = _copies(message)
     named: dict[str, Any] = {"cc": copies} if copies else {}
-    return Ask(said.kind, {**said.fields, **named}, said.idempotency_key)
+    return Ask(said.kind, {**said.fields, **named})
 
 
 def the_ledger() -> Ledger:

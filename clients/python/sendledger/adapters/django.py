@@ -3,8 +3,9 @@
 What a mail is, is said by a context (`mail_is`) or by its header `X-Ledger-Ask`, a JSON object with
 the fields of a request, which does not leave with the mail. Settings:
 
-- EMAIL_BACKEND = "sendledger.adapters.django.EmailBackend"
-- SENDLEDGER_BACKEND: the backend that sends (default: Django's own for SMTP)
+- EMAIL_BACKEND = "sendledger.adapters.django.EmailBackend", or that as BACKEND in MAILERS
+- SENDLEDGER_BACKEND: the backend that sends (default: Django's own for SMTP); in MAILERS it is the
+  option `mailer`: the name of another entry
 - SENDLEDGER_UNMARKED: what becomes of a mail that says nothing: "refuse" (default), or
   "notification": one mail for each content and recipient, whatever the reason to send it
 - SENDLEDGER: keyword arguments of `Ledger`, beside LEDGER_URL and LEDGER_KEY
@@ -21,9 +22,11 @@ from email.utils import getaddresses
 from typing import Any
 
 from django.conf import settings
+from django.core import mail
 from django.core.exceptions import ImproperlyConfigured
-from django.core.mail import EmailMessage, get_connection
+from django.core.mail import EmailMessage
 from django.core.mail.backends.base import BaseEmailBackend
+from django.utils.module_loading import import_string
 
 from sendledger.adapters.addressing import check_time, recipients_for
 from sendledger.client import Ledger
@@ -56,11 +59,18 @@ class EmailBackend(BaseEmailBackend):  # type: ignore[misc]
     any other no raises Denied, unless the mail is sent with `fail_silently`.
     """
 
-    def __init__(self, fail_silently: bool = False, **options: Any) -> None:
-        super().__init__(fail_silently=fail_silently)
-        inner = getattr(settings, "SENDLEDGER_BACKEND", _SMTP)
-        # Never silent: an error that is swallowed would be taken for a mail that went out.
-        self._inner = get_connection(inner, fail_silently=False, **options)
+    def __init__(
+        self,
+        fail_silently: bool = False,
+        *,
+        alias: str | None = None,
+        mailer: str | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        options.pop("_ignore_unknown_kwargs", None)
+        self.alias, self.fail_silently = alias, fail_silently
+        self._inner = _sending_backend(mailer, options)
 
     def open(self) -> bool | None:
         """Open the connection of the backend that sends."""
@@ -105,6 +115,13 @@ class _Handing:
         if self._inner.send_messages([message]) != 1:
             permit.unknown("the backend does not say that the mail went out")
         return Delivered(provider="django")
+
+
+def _sending_backend(mailer: str | None, options: dict[str, Any]) -> BaseEmailBackend:
+    """The backend that sends. It is never silent: an error that it swallows looks like a mail."""
+    if mailer is not None:
+        return mail.mailers[mailer]
+    return import_string(getattr(settings, "SENDLEDGER_BACKEND", _SMTP))(**options)
 
 
 def ask_of(message: EmailMessage) -> Ask:

@@ -188,7 +188,7 @@ class Ledger(_Client):
 
 
 class AsyncLedger(_Client):
-    """The client for programs with asyncio; use it in one event loop.
+    """The client for programs with asyncio.
 
     Its methods are those of `Ledger`, to be awaited.
     """

@@ -142,11 +142,12 @@ class SyncDriver:
 
 
 class AsyncDriver:
-    """Performs effects with asyncio, in the loop that is running."""
+    """Performs effects with asyncio; another event loop than before opens connections anew."""
 
     def __init__(self, wire: Wire, make: Callable[[], httpx.AsyncClient]) -> None:
         self._wire, self._make = wire, make
         self._client: httpx.AsyncClient | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def run(self, flow: Flow[T]) -> T:
         """The result of a flow that hands nothing over."""
@@ -181,7 +182,7 @@ class AsyncDriver:
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._client is not None:
+        if self._client is not None and self._loop is asyncio.get_running_loop():
             await self._client.aclose()
         self._client = None
 
@@ -204,13 +205,17 @@ class AsyncDriver:
         started, began = time.time_ns(), time.monotonic()
         answer: Reply | NoAnswer
         try:
-            if self._client is None:
-                self._client = self._make()
-            answer = self._wire.read(await self._client.request(**self._wire.request(call)))
+            answer = self._wire.read(await self._connected().request(**self._wire.request(call)))
         except httpx.HTTPError as error:
             answer = NoAnswer(type(error).__name__)
         self._wire.record(call, answer, started, began)
         return answer
+
+    def _connected(self) -> httpx.AsyncClient:
+        loop = asyncio.get_running_loop()
+        if self._client is None or self._loop is not loop:
+            self._client, self._loop = self._make(), loop
+        return self._client
 
 
 class Block:

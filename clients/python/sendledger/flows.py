@@ -29,6 +29,10 @@ from sendledger.spool import Spool
 
 _LEAST_TIMEOUT = 0.05
 _BETWEEN_FLUSHES = 30.0
+_IN_PASSING = 2.0
+"""Seconds for a report that something else waits for: a question, or who stopped the program."""
+_ASK_AGAIN = frozenset({401, 408, 429})
+"""4xx that do not refuse a report for good: the key may be put right."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,12 @@ class Flows:
             if isinstance(error, Unavailable) or error.code == "rate_limited":
                 yield from self._report_unsent(granted, "no answer to redeem")
             raise
+        except GeneratorExit:
+            raise
+        except BaseException:
+            # Cancelled, or interrupted: the mail was certainly not handed over.
+            yield from self._report_unsent(granted, "stopped before the hand-over", _IN_PASSING)
+            raise
         permit = Permit(granted, redeemed, self.classify, self._noted, self.pace.clock)
         if not permit.in_time:
             yield from self._report_unsent(granted, "redeemed too late")
@@ -112,11 +122,14 @@ class Flows:
         granted.use()
         return (yield from self._report_unsent(granted, "not sent"))
 
-    def _report_unsent(self, granted: Granted, detail: str) -> Flow[bool]:
+    def _report_unsent(
+        self, granted: Granted, detail: str, seconds: float | None = None
+    ) -> Flow[bool]:
         body = Outcome("rejected", detail).body()
         if self.spool is not None:
             self.spool.outcome(granted.permit_id, body)
-        return (yield from self._report_one(granted.permit_id, body, _kind(granted.body)))
+        kind = _kind(granted.body)
+        return (yield from self._report_one(granted.permit_id, body, kind, seconds))
 
     def block(self, ask: Ask) -> Flow[None]:
         """Ask, redeem, let the caller's block hand over, report what became of it."""
@@ -197,15 +210,18 @@ class Flows:
             return False
         return (yield from self._report_one(permit.permit_id, permit.outcome.body(), permit.kind))
 
-    def flush(self) -> Flow[int]:
-        """Report what the spool has; how many are left."""
+    def flush(self, seconds: float | None = None) -> Flow[int]:
+        """Report what the spool has, each within so many seconds; how many are left.
+
+        It stops at the first that is not heard: the ledger is away.
+        """
         if self.spool is None:
             return 0
         self._flushed_at = self.pace.clock()
         left = self.spool.leftovers()
         while left:
             name, body = left[0]
-            if not (yield from self._report_one(name, body, "")):
+            if not (yield from self._report_one(name, body, "", seconds)):
                 break
             left.pop(0)
         return len(left)
@@ -220,40 +236,44 @@ class Flows:
     def _flush_if_time(self) -> Flow[None]:
         last, now = self._flushed_at, self.pace.clock()
         if self.spool is not None and (last is None or now - last >= _BETWEEN_FLUSHES):
-            yield from self.flush()
+            yield from self.flush(_IN_PASSING)
 
     def _noted(self, permit: Permit) -> None:
         if self.spool is not None and permit.outcome is not None:
             self.spool.outcome(permit.permit_id, permit.outcome.body())
 
-    def _report_one(self, permit_id: str, body: Mapping[str, Any], kind: str) -> Flow[bool]:
-        heard = yield from self._report_all([(permit_id, body)])
+    def _report_one(
+        self, permit_id: str, body: Mapping[str, Any], kind: str, seconds: float | None = None
+    ) -> Flow[bool]:
+        heard = yield from self._report_all([(permit_id, body)], seconds)
         state, detail = str(body["outcome"]), body.get("detail")
         self.hooks.on_outcome(OutcomeRecord(permit_id, kind, state, detail, bool(heard)))
         return bool(heard)
 
-    def _report_all(self, reports: Iterable[Report]) -> Flow[list[str]]:
+    def _report_all(
+        self, reports: Iterable[Report], seconds: float | None = None
+    ) -> Flow[list[str]]:
         """The permits whose outcome the ledger has heard, or has refused for good."""
+        limit = self.pace.report_deadline if seconds is None else seconds
         heard: list[str] = []
         for carried, call in outcome_calls(reports):
+            settled = False
             try:
-                reply = yield from self.exchange(call, self.pace.report_deadline)
+                reply = yield from self.exchange(call, limit)
                 if reply.status == 422:
                     # Better a bare outcome than none.
                     bare = replace(call, body={"outcome": (call.body or {})["outcome"]})
-                    reply = yield from self.exchange(bare, self.pace.report_deadline)
-            except Denied as error:
-                log.warning("an outcome is not reported: %s", error.code)
-                reply = Reply(0)
+                    reply = yield from self.exchange(bare, limit)
+                settled = _is_settled(reply)
+            except Denied as denied:
+                log.warning("an outcome is not reported: %s", denied.code)
             except Unavailable as error:
                 log.warning("an outcome is not reported: %s", error.why)
-                reply = Reply(0)
-            settled = _is_settled(reply)
-            for permit_id, _ in carried:
-                if settled:
-                    heard.append(permit_id)
-                if self.spool is not None:
-                    (self.spool.done if settled else self.spool.unreported)(permit_id)
+            finally:
+                for permit_id, _ in carried:
+                    if self.spool is not None:
+                        (self.spool.done if settled else self.spool.unreported)(permit_id)
+            heard += [permit_id for permit_id, _ in carried if settled]
         return heard
 
 
@@ -261,12 +281,9 @@ def _is_settled(reply: Reply) -> bool:
     """Has the ledger taken the outcome, or said that it never will?"""
     if reply.status == 200:
         return True
-    if reply.status in (404, 409):
-        log.error("an outcome is refused: %s", reply.problem.get("code"))
-        return bool(reply.problem)
-    if reply.status:
-        log.error("an outcome is not taken: %s", reply.problem.get("code") or reply.status)
-    return False
+    log.error("an outcome is not taken: %s", reply.problem.get("code") or reply.status)
+    final = 400 <= reply.status < 500 and reply.status not in _ASK_AGAIN
+    return final and bool(reply.problem)
 
 
 def _claimed(reply: Reply) -> list[Mapping[str, Any]]:

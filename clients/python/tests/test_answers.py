@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import httpx
 import pytest
 from clients.python.tests.stub import GRANT, PERMIT_ID, Face, Stub, lost, no, plain
 
-from sendledger import Denied, Ledger, LedgerError, Permit, Unavailable, kinds
+from sendledger import AsyncLedger, Denied, Ledger, LedgerError, Permit, Unavailable, kinds
 
 ASK = kinds.notification(event_type="shipped", event_id="9", customer_id="C1")
 
@@ -193,6 +194,41 @@ def test_a_permit_is_used_once(stub: Stub) -> None:
         with pytest.raises(LedgerError, match="used already"):
             ledger.give_back(granted)
     assert [body["outcome"] for body in stub.bodies("outcome")] == ["sent"]
+
+
+def test_a_sender_that_is_stopped_before_the_hand_over_gives_back(face: Face, stub: Stub) -> None:
+    def stopped(request: httpx.Request) -> httpx.Response:
+        raise KeyboardInterrupt
+
+    mailer = Mailer()
+    stub.then("redeem", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        face.send_once(ASK, mailer)
+    assert mailer.mails == []
+    assert stub.bodies("outcome") == [
+        {"outcome": "rejected", "detail": "stopped before the hand-over"}
+    ]
+
+
+def test_a_task_that_is_cancelled_reports_before_it_ends(stub: Stub) -> None:
+    options: Any = {"transport": stub.transport, "pace": stub.pace}
+
+    async def sends(ledger: AsyncLedger, begun: asyncio.Event) -> None:
+        async with ledger.permit(ASK):
+            begun.set()
+            await asyncio.Event().wait()
+
+    async def main() -> None:
+        async with AsyncLedger("http://ledger.test", "slk_test", **options) as ledger:
+            begun = asyncio.Event()
+            task = asyncio.create_task(sends(ledger, begun))
+            await begun.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    asyncio.run(main())
+    assert stub.bodies("outcome") == [{"outcome": "unknown", "detail": "CancelledError"}]
 
 
 def test_a_denied_redeem_sends_nothing_and_reports_nothing(face: Face, stub: Stub) -> None:

@@ -98,6 +98,34 @@ def test_a_key_that_was_revoked_keeps_the_outcome(spooling: Any, stub: Stub) -> 
     assert len(stub.calls("outcome")) == 2
 
 
+def test_an_outcome_that_is_refused_for_good_does_not_hold_up_the_others(
+    spooling: Any, stub: Stub, tmp_path: Path
+) -> None:
+    left = Spool(tmp_path, OWNER)
+    left.outcome("p1", {"outcome": "sent"})
+    left.outcome("p2", {"outcome": "sent"})
+    left.close()
+    face = spooling()
+    stub.then("outcome", no(403, "forbidden"))
+    assert face.flush() == 0
+    assert [r.url.path.split("/")[3] for r in stub.asked] == ["p1", "p2"]
+
+
+def test_while_the_ledger_is_away_a_question_does_not_wait_long_for_old_reports(
+    spooling: Any, stub: Stub, tmp_path: Path
+) -> None:
+    left = Spool(tmp_path, OWNER)
+    for number in range(50):
+        left.outcome(f"p{number}", {"outcome": "sent"})
+    left.close()
+    face, began = spooling(), stub.clock.now
+    stub.always("outcome", lost)
+    face.send_once(ASK, lambda permit: permit.rejected())
+    assert len(stub.calls("permits")) == 1
+    assert stub.clock.now - began <= 2.0 + 30.0
+    assert face.flush() == 51
+
+
 def test_the_hand_over_is_on_disk_before_the_mail_goes_out(
     spooling: Any, stub: Stub, tmp_path: Path
 ) -> None:

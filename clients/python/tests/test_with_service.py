@@ -231,6 +231,23 @@ def test_two_pollers_at_once_share_what_is_due(service: Service, name: str) -> N
     assert sorted(str(to) for to in mailed) == [f"c{n}-{name}@example.com" for n in range(6)]
 
 
+def test_one_client_serves_several_event_loops(service: Service, name: str) -> None:
+    ledger = AsyncLedger(str(service.http.base_url), service.client("send").key)
+
+    async def send(number: int) -> bool:
+        ask = of_kind("notification", f"{name}-{number}")
+        try:
+            return (await ledger.send_once(ask, send=_nothing)).duplicate
+        finally:
+            await ledger.close()
+
+    assert [asyncio.run(send(number)) for number in (1, 2, 1)] == [False, False, True]
+
+
+async def _nothing(permit: Permit) -> None:
+    """The provider gives no id."""
+
+
 def test_who_breaks_out_of_the_poller_leaves_the_rest_for_later(
     service: Service, ledger: Ledger, name: str
 ) -> None:

@@ -35,10 +35,11 @@ _NEVER_SENT = (
 
 
 class SesMailer:
-    """Hands mails over by a client that `boto3.client("sesv2", config=ONE_TRY)` made.
+    """Hands mails over by boto3's client for `sesv2`.
 
-    Raises LedgerError for a client that repeats requests by itself: a repeat after a time-out is a
-    second mail.
+    Make it with `config=botocore.config.Config(retries={"total_max_attempts": 1})`. Raises
+    LedgerError for a client that repeats requests by itself: a repeat after a time-out is a second
+    mail.
     """
 
     def __init__(self, client: Any, configuration_set: str | None = None) -> None:

@@ -6,6 +6,7 @@ queue would. At the step that the plan names it kills itself.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -16,12 +17,23 @@ from typing import Any
 
 import httpx
 
-from sendledger import CallRecord, Denied, InDoubt, Ledger, OutcomeRecord, Pace, Permit, kinds
+from sendledger import (
+    CallRecord,
+    Denied,
+    InDoubt,
+    Ledger,
+    OutcomeRecord,
+    Pace,
+    Permit,
+    Unavailable,
+    kinds,
+)
 from sendledger.adapters.http_mailer import HttpMailer, Mail, Request, member
 
 AGAIN = 3
 """So many finished sends are asked for again after a restart."""
-PACE = Pace(deadline=4.0, report_deadline=2.0, per_call=0.3, first_pause=0.005, most_pause=0.05)
+HASTY = Pace(deadline=4.0, report_deadline=2.0, per_call=0.3, first_pause=0.005, most_pause=0.05)
+"""Gives up a try before the network lets it go, so that it arrives after its repetition."""
 
 
 class Killer:
@@ -69,7 +81,8 @@ def main(plan: Mapping[str, Any]) -> None:
     mailer = HttpMailer(Receiver(plan["receiver"]), timeout=5.0)
     done = Path(plan["done"])
     finished = len(done.read_text(encoding="utf-8").splitlines()) if done.exists() else 0
-    with Ledger(plan["ledger"], plan["key"], spool=plan["spool"], pace=PACE, hooks=[killer]) as led:
+    pace = HASTY if plan.get("hasty") else Pace()
+    with Ledger(plan["ledger"], plan["key"], spool=plan["spool"], pace=pace, hooks=[killer]) as led:
         for name in plan["sends"][max(0, finished - AGAIN) :]:
             _send(led, mailer, killer, name)
             with done.open("a", encoding="utf-8") as file:
@@ -87,15 +100,8 @@ def _send(ledger: Ledger, mailer: HttpMailer, killer: Killer, name: str) -> None
         killer.at("handed_over")
         return delivered
 
-    for _ in range(20):
-        try:
-            ledger.send_once(ask, send=hand_over)
-            return
-        except (Denied, InDoubt):
-            return
-        except Exception as error:
-            if type(error).__name__ != "Unavailable":
-                raise
+    with contextlib.suppress(Denied, InDoubt, Unavailable):
+        ledger.send_once(ask, send=hand_over)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from api.contract.problems import PROBLEM, ProblemError, invalid_answer, problem
 from api.http.auth import SEVERAL, caller_of, the_authorization
 from api.http.context import Context
 from api.http.door.protocol import RESERVE
-from api.http.door.whole_answer import WHOLE_ANSWER, SendWhole
+from api.http.door.whole_answer import WHOLE_ANSWER, send_whole
 from api.http.permit_request import ask, kept_redeem
 from api.http.reserve import may_use_the_reserve
 from api.running.decision_ids import DECISION_IDS
@@ -268,9 +268,8 @@ async def send_answer(scope: Scope, send: Send, answer: Answer, close: bool = Fa
         headers.append((b"connection", b"close"))
     if answer.status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
-    if not close and WHOLE_ANSWER in scope.get("extensions", ()):
-        whole: SendWhole = scope["extensions"][WHOLE_ANSWER]
-        if whole(answer.status, headers, answer.body):
-            return
+    can_be_whole = not close and WHOLE_ANSWER in scope.get("extensions", ())
+    if can_be_whole and send_whole(send, answer.status, headers, answer.body):
+        return
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": answer.body})

@@ -239,7 +239,8 @@ async def _apply(work: Work, change: Change) -> None:
     work.batch.events.append(event)
     if version % SNAPSHOT_EVERY == 0:
         work.to_snapshot[change.aggregate_id] = mutated
-    if isinstance(event, Invoice.Observed):
+    if change.event is Invoice.Observed:
+        assert isinstance(event, Invoice.Observed)
         work.batch.owners.add((event.snapshot.customer_id, _invoice_id(aggregates, event)))
         work.world.invoices_by_customer.clear()
 
@@ -331,14 +332,21 @@ async def _decided(work: Work, command: RequestPermit | Redeem, outcome: Outcome
         )
         stored = sent = refused.body
     else:
-        stored = await _body_of(work, command, outcome, position)
+        if outcome.replayed:
+            stored = await _first_body(work, outcome)
+            headers = (("Idempotent-Replayed", "true"),)
+        else:
+            stored = answers.grant_body(outcome, command.decision_id, position)
         address = outcome.address if command.caller.reads_addresses else None
-        sent = answers.with_address(stored, await _address(work, address))
-    if outcome.replayed:
-        headers = (*headers, ("Idempotent-Replayed", "true"))
-    headers = (*headers, *(("Ledger-Warning", warning) for warning in outcome.warnings))
+        text = work.cache.addresses.get(address) if address is not None else None
+        if text is None and address is not None:
+            await load(work, Need(fingerprints={address}))
+            text = work.cache.addresses.get(address)
+        sent = answers.with_address(stored, text)
+    if outcome.warnings:
+        headers = (*headers, *(("Ledger-Warning", warning) for warning in outcome.warnings))
     row = decision_row(command, outcome, stored, work.world.now, position, work.policy_version)
-    repeated = _repeated(work, command, outcome, row)
+    repeated = _repeated(work, command, outcome, row) if outcome.denial is not None else None
     if repeated is None:
         work.batch.decisions.append(row)
     elif outcome.denial is not None:
@@ -349,11 +357,8 @@ async def _decided(work: Work, command: RequestPermit | Redeem, outcome: Outcome
     return Answer(outcome.status, sent, headers, "", position, permit_id)
 
 
-async def _body_of(
-    work: Work, command: RequestPermit | Redeem, outcome: Outcome, position: int
-) -> bytes:
-    if not outcome.replayed:
-        return answers.grant_body(outcome, command.decision_id, position)
+async def _first_body(work: Work, outcome: Outcome) -> bytes:
+    """The body that the grant had, for a replay of it."""
     assert outcome.granted is not None
     permit_id = outcome.granted.permit_id
     body = work.granted_bodies.get(permit_id)
@@ -373,14 +378,6 @@ def _bind(work: Work, command: RequestPermit, outcome: Outcome, stored: bytes) -
     work.batch.bindings[scope] = BindingRow(
         scope, fingerprint, command.decision_id, None, None, now
     )
-
-
-async def _address(work: Work, fingerprint: str | None) -> str | None:
-    if fingerprint is None:
-        return None
-    if fingerprint not in work.cache.addresses:
-        await load(work, Need(fingerprints={fingerprint}))
-    return work.cache.addresses.get(fingerprint)
 
 
 def _repeated(

@@ -2,7 +2,6 @@
 
 import math
 from enum import Enum
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import httptools
@@ -16,7 +15,7 @@ from api.http.door.limits import (
     MOST_PIPELINED,
 )
 from api.http.door.refusals import refusal
-from api.http.door.whole_answer import WHOLE_ANSWER, send_whole
+from api.http.door.whole_answer import WHOLE_ANSWERS
 
 if TYPE_CHECKING:
     from api.http.door.door import Door
@@ -140,8 +139,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.reserve or self.door.is_crowded(len(self.tasks)):
             self.scope["state"][RESERVE] = True
         super().on_headers_complete()
-        whole: Any = partial(send_whole, self.cycle)
-        self.scope["extensions"] = {WHOLE_ANSWER: whole}
+        self.scope["extensions"] = WHOLE_ANSWERS
         self._stray = 0
         self._enter(Phase.BODY)
 

@@ -5,33 +5,28 @@ head of an answer before it has seen the body, so that an answer costs two of ea
 """
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Any
 
+from starlette.types import Send
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
 WHOLE_ANSWER = "ledger.whole_answer"
-"""The name of the extension in the scope of a request; its value is a SendWhole."""
-
-
-class SendWhole(Protocol):
-    """Sends the answer to one request."""
-
-    def __call__(self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> bool:
-        """Answer whether it is done; where it is not, nothing was sent."""
+"""The name of the extension in the scope of a request that came through the door."""
+WHOLE_ANSWERS: dict[Any, Any] = {WHOLE_ANSWER: {}}
+"""The extensions of each such request; nothing in them leads back to it, which would be garbage."""
 
 
 def send_whole(
-    cycle: RequestResponseCycle,
-    status: int,
-    headers: Iterable[tuple[bytes, bytes]],
-    body: bytes,
+    send: Send, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes
 ) -> bool:
     """Write the answer of a request in one piece, and end its cycle as uvicorn does.
 
-    `headers` have lower-case names and a content-length that is the body's. False, with nothing
-    written, where the answer needs more than that: the caller reads too slowly, or asked for a head
-    alone. Raises ValueError for a header with a line break.
+    `send` is the request's own, from the door. `headers` have lower-case names and a content-length
+    that is the body's. False, with nothing written, where the answer needs more than that: the
+    caller reads too slowly, or asked for a head alone. Raises ValueError for a header with a line
+    break.
     """
+    cycle: RequestResponseCycle = send.__self__  # type: ignore[attr-defined]
     if cycle.disconnected:
         return True
     if cycle.flow.write_paused or cycle.response_started or cycle.scope["method"] == "HEAD":

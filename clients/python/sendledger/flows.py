@@ -76,6 +76,9 @@ class Flows:
             wait = self.pace.wait(answer, number)
             if wait is None:
                 assert isinstance(answer, Reply)
+                warning = answer.headers.get("ledger-warning")
+                if warning:
+                    log.info("the ledger warns of the %s: %s", call.operation, warning)
                 return answer
             if wait >= deadline.left():
                 raise Unavailable(answer.why) if isinstance(answer, NoAnswer) else no_of(answer)

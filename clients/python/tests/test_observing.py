@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from clients.python.tests.stub import PERMIT_ID, Stub, lost, no
+from clients.python.tests.stub import PERMIT_ID, Stub, lost, no, plain
 from opentelemetry.metrics import NoOpMeter, NoOpMeterProvider
 from opentelemetry.trace import NoOpTracerProvider, Span, StatusCode
 from opentelemetry.trace.span import INVALID_SPAN_CONTEXT, NonRecordingSpan
@@ -127,6 +127,15 @@ def test_hooks_hear_of_each_try_and_outcome_and_cannot_stop_a_send(stub: Stub) -
     ]
     assert notes.calls[1].code == "ReadError"
     assert notes.outcomes == [OutcomeRecord(PERMIT_ID, "notification", "sent", None, True)]
+
+
+def test_a_warning_of_the_ledger_is_logged(stub: Stub, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="sendledger")
+    warned = {"Ledger-Warning": "reported-id-not-kept"}
+    stub.then("outcome", plain(200, warned, json={}))
+    with client(stub) as ledger:
+        ledger.send_once(ASK, send=lambda permit: "re_1")
+    assert "the ledger warns of the outcome: reported-id-not-kept" in caplog.messages
 
 
 def test_neither_logs_nor_records_hold_an_address(

@@ -115,6 +115,8 @@ class PermitSubject(Protocol):
     """Does it remind of invoices?"""
     sets_up: ClassVar[bool] = False
     """May it be the first that the ledger hears of a customer or a thread? No facts ride along."""
+    optional: ClassVar[bool] = False
+    """Does whoever leaves a mailing list want none of it any more? What is owed is not optional."""
     ends_with_subscription: ClassVar[bool] = False
     """Can the end of a subscription take its reason away?"""
     goes_with: ClassVar[GoesWith | None] = None

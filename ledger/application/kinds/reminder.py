@@ -16,7 +16,7 @@ from ledger.domain.customer import Customer
 from ledger.domain.freshness import is_old
 from ledger.domain.identity import Address
 from ledger.domain.invoice import Invoice
-from ledger.domain.permit import Item, Lane
+from ledger.domain.permit import DUNNING, Item, Lane
 from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
 from ledger.domain.stages import cycle_at, stage_reached, stage_to_ask_about
@@ -39,7 +39,7 @@ _NOTHING_EXPECTED = Expected()
 class Reminder(PermitSubject):
     """A reminder for one or more invoices of one customer; `stage` None takes the due one."""
 
-    kind: ClassVar[str] = "reminder"
+    kind: ClassVar[str] = DUNNING
     code: ClassVar[str] = "r"
     dunning: ClassVar[bool] = True
     goes_with: ClassVar[GoesWith | None] = GoesWith.STAGES

@@ -59,6 +59,7 @@ class Problem(BaseModel):
     riding_facts: Literal["not_kept"] | None = None
     errors: list[dict[str, Any]] | None = None
     committed: Literal["no", "unknown"] | None = None
+    dry_run: Literal[True] | None = None
 
 
 class ProblemError(Exception):

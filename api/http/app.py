@@ -27,6 +27,7 @@ from api.http.routes import (
     service,
     timeline,
     webhooks,
+    windows,
 )
 
 DESCRIPTION = """The service that programs ask *before* they mail a customer.
@@ -58,7 +59,7 @@ def build_http(
         app.include_router(module.router)
     for module in (guard, incidents):
         app.include_router(module.router)
-    for module in (audit, explain, timeline, feeds, search):
+    for module in (audit, explain, timeline, feeds, search, windows):
         app.include_router(module.router)
     app.include_router(facts.invoices)
     app.include_router(people.customers)

@@ -1,6 +1,7 @@
 """The parts of one process that the endpoints share, among them keys, intake and settings."""
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 from typing import Any
 
 from fastapi import Request
@@ -29,6 +30,7 @@ class Context(ClaimParts, ProbedParts):
     intake: Intake
     refresher: Refresher
     idempotency_lock: IdempotencyLock
+    dry_run_batch: asyncio.Lock = field(default_factory=asyncio.Lock)
     draining: bool = False
 
     async def close(self) -> None:

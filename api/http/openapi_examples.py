@@ -145,8 +145,17 @@ def _one(value: Any) -> Examples:
 
 
 ASKED: dict[tuple[str, str], Examples] = {
-    ("post", "/v1/permits"): {_JSON: _named(PERMITS)},
-    ("post", "/v1/permits/batch"): _one({"requests": [_REMINDER, PERMITS["notification"]]}),
+    ("post", "/v1/permits"): {
+        _JSON: _named(PERMITS | {"a dry run": PERMITS["notification"] | {"dry_run": True}})
+    },
+    ("post", "/v1/permits/batch"): {
+        _JSON: _named(
+            {
+                "a batch": {"requests": [_REMINDER, PERMITS["notification"]]},
+                "a dry run": {"requests": [_REMINDER], "dry_run": True},
+            }
+        )
+    },
     ("post", "/v1/permits/{permit_id}/redeem"): _one({"attempt": "3f6c0b1e9d"}),
     ("post", "/v1/permits/{permit_id}/outcome"): {
         _JSON: _named(
@@ -241,6 +250,10 @@ DENIALS: dict[tuple[str, str], dict[str, list[str]]] = {
     ("get", "/v1/invoices/{invoice_id}/timeline"): {"404": ["unknown_invoice"]},
     ("get", "/v1/customers/{customer_id}"): {"404": ["unknown_customer"]},
     ("get", "/v1/customers/{customer_id}/timeline"): {"404": ["unknown_customer"]},
+    ("get", "/v1/customers/{customer_id}/windows"): {
+        "403": _LIMITED,
+        "404": ["unknown_customer"],
+    },
     ("post", "/v1/customers/{customer_id}/erase"): {"404": ["unknown_customer"]},
     ("post", "/v1/customers/{customer_id}/breaker/reset"): {"404": ["unknown_customer"]},
     ("post", "/v1/customers/{customer_id}/addresses/release"): {"404": ["unknown_customer"]},

@@ -32,6 +32,13 @@ class Answer:
     permit_id: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Rehearsed(Answer):
+    """The answers that a dry run of several requests found; there is no body yet."""
+
+    items: tuple[Answer, ...] = ()
+
+
 def to_json(value: Any) -> bytes:
     """A body as JSON bytes."""
     return orjson.dumps(value, option=_OPTIONS)

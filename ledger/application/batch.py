@@ -9,10 +9,18 @@ from uuid import UUID
 from ledger.application import answers, riding
 from ledger.application.answers import Answer
 from ledger.application.cache import AggregateCache
-from ledger.application.caller import SYSTEM, Riding
-from ledger.application.commands import ApplyFact, BindAnswer, Command, Redeem, RequestPermit
+from ledger.application.caller import Riding
+from ledger.application.commands import (
+    ApplyFact,
+    BindAnswer,
+    Command,
+    DryRun,
+    Redeem,
+    RequestPermit,
+)
 from ledger.application.decide import decide, lapses, riding_facts
 from ledger.application.decision_rows import decision_row
+from ledger.application.dry_run import rehearse
 from ledger.application.effects import Change, NameClaim, Outcome, denied, ids_of_outcome
 from ledger.application.key_obstacles import obstacle_on_record
 from ledger.application.ports import (
@@ -25,7 +33,7 @@ from ledger.application.ports import (
     WriterSession,
 )
 from ledger.application.prefetch import follow
-from ledger.application.repeated_denials import Tally
+from ledger.application.repeated_denials import Tally, repeated_decision
 from ledger.application.trial import Trial
 from ledger.application.views import invoice_view
 from ledger.application.walk import Walk
@@ -136,13 +144,19 @@ def _keep(work: Work, need: Need, found: Loaded) -> None:
 
 async def run(work: Work, command: Command) -> Answer:
     """Decide one command, apply its events, and give the answer that holds once it is committed."""
+    if isinstance(command, DryRun):
+        return await rehearse(work, command, _outcome)
+    return await _answer(work, command, await _outcome(work, command))
+
+
+async def _outcome(work: Work, command: Command) -> Outcome:
+    """The outcome; its events are applied, after those of lapses and of facts that ride along."""
     if isinstance(command, RequestPermit) and command.facts:
         if command.caller.riding is not Riding.ALL:
-            return await _answer(work, command, await _on_trial(work, command))
+            return await _on_trial(work, command)
         for fact in riding_facts(command):
             await _in_time(work, fact)
-    outcome = await _in_time(work, command)
-    return await _answer(work, command, outcome)
+    return await _in_time(work, command)
 
 
 async def _on_trial(work: Work, command: RequestPermit) -> Outcome:
@@ -159,7 +173,8 @@ async def _on_trial(work: Work, command: RequestPermit) -> Outcome:
     for lapse in await _loading(work, lambda: lapses(work.world, command)):
         await _step(work, lapse)
     to_snapshot = dict(work.to_snapshot)
-    trial = work.trial = Trial.begin(work.world, work.batch, work.cache)
+    around, before = work.trial, work.world.before
+    trial = work.trial = Trial.begin(work.world, work.batch, work.cache, around)
     work.world.before = trial.before
     try:
         for fact in riding_facts(command):
@@ -168,7 +183,7 @@ async def _on_trial(work: Work, command: RequestPermit) -> Outcome:
         refusal = await _loading(work, partial(riding.refusal, work.world, command, trial.before))
         outcome = await _in_time(work, command)
     finally:
-        work.trial, work.world.before = None, {}
+        work.trial, work.world.before = around, before
     if outcome.status == 201 and refusal is None:
         return outcome
     trial.take_back()
@@ -338,7 +353,7 @@ async def _decided(work: Work, command: RequestPermit | Redeem, outcome: Outcome
         headers = (*headers, ("Idempotent-Replayed", "true"))
     headers = (*headers, *(("Ledger-Warning", warning) for warning in outcome.warnings))
     row = decision_row(command, outcome, stored, work.world.now, position, work.policy_version)
-    repeated = _repeated(work, command, outcome, row)
+    repeated = repeated_decision(work.tally, command.caller, outcome, row)
     if repeated is None:
         work.batch.decisions.append(row)
     elif outcome.denial is not None:
@@ -381,17 +396,3 @@ async def _address(work: Work, fingerprint: str | None) -> str | None:
     if fingerprint not in work.cache.addresses:
         await load(work, Need(fingerprints={fingerprint}))
     return work.cache.addresses.get(fingerprint)
-
-
-def _repeated(
-    work: Work, command: RequestPermit | Redeem, outcome: Outcome, row: DecisionRow
-) -> str | None:
-    """The decision that this denial repeats without a row of its own; None where it has one.
-
-    The ledger's own requests, and denials that change something, always have one.
-    """
-    if work.tally is None or outcome.denial is None or command.caller.key_id == SYSTEM.key_id:
-        return None
-    if outcome.changes or outcome.alerts:
-        return None
-    return work.tally.row_for(row)

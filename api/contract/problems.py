@@ -52,6 +52,7 @@ class Problem(BaseModel):
     next_step: str
     decision_id: str | None = None
     available_at: str | None = None
+    frees_at: str | None = None
     permit_id: str | None = None
     due_stage: str | None = None
     original: OriginalSend | None = None

@@ -78,7 +78,7 @@ _REMINDER = {
 }
 _WHY = {"reason": "the poller asks once a day now", "by": "ann"}
 
-PERMITS = {
+PERMITS: Examples = {
     "reminder": _REMINDER,
     "reminder with its facts": {
         "kind": "reminder",
@@ -146,7 +146,7 @@ def _one(value: Any) -> Examples:
 
 ASKED: dict[tuple[str, str], Examples] = {
     ("post", "/v1/permits"): {
-        _JSON: _named(PERMITS | {"a dry run": PERMITS["notification"] | {"dry_run": True}})
+        _JSON: _named(PERMITS | {"a dry run": {**PERMITS["notification"], "dry_run": True}})
     },
     ("post", "/v1/permits/batch"): {
         _JSON: _named(

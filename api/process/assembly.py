@@ -64,7 +64,7 @@ def build_app(settings: Settings, conninfo: str, test_clock: bool) -> ASGIApp:
             await context.connections.close()
             await context.close()
 
-    return build_http(lifespan, settings.max_body)
+    return build_http(lifespan, settings.max_body, settings.public_url)
 
 
 def build_context(

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from api.settings.greedy_callers import BadBound, DoorLimits, PerKey, read_door, read_per_key
 from api.settings.names import NotedEnvironment, misspelt
@@ -38,6 +39,7 @@ class Settings:
     witness_seconds: float = 0.2
     witness_url: str | None = field(repr=False, default=None)
     require_sync: bool = False
+    public_url: str | None = None
     read_wait: float = 2.0
     max_body: int = 1024 * 1024
     max_waiting: int = 4096
@@ -101,6 +103,7 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
         witness_seconds=_witness_seconds(env),
         witness_url=_postgres_url(env, "LEDGER_WITNESS_URL"),
         require_sync=_require_sync(env),
+        public_url=_public_url(env),
         door=door,
         per_key=per_key,
     )
@@ -124,6 +127,18 @@ def _require_sync(env: Mapping[str, str]) -> bool:
     if text not in ("on", "off"):
         raise SettingsError("LEDGER_REQUIRE_SYNC must be on or off")
     return text == "on"
+
+
+def _public_url(env: Mapping[str, str]) -> str | None:
+    """Where the service is for its callers, without a slash at the end."""
+    text = env.get("LEDGER_PUBLIC_URL")
+    if not text:
+        return None
+    parts = urlsplit(text)
+    strange = parts.query or parts.fragment or not text.isascii() or set(text) & set(' "\\<>')
+    if parts.scheme not in ("http", "https") or not parts.hostname or strange:
+        raise SettingsError("LEDGER_PUBLIC_URL is a URL such as https://ledger.example.com")
+    return text.rstrip("/")
 
 
 def _witness_seconds(env: Mapping[str, str]) -> float:

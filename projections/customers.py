@@ -43,3 +43,10 @@ async def open_breakers(connection: AsyncConnection[Any]) -> list[str]:
     async with entered(connection):
         cursor = await connection.execute(statement("customers", "open_breakers"))
         return [row[0] for row in await cursor.fetchall()]
+
+
+async def count_breakers(connection: AsyncConnection[Any]) -> dict[str, int]:
+    """How many breakers are open, by their scope. Raises psycopg.Error."""
+    async with entered(connection):
+        cursor = await connection.execute(statement("customers", "breaker_counts"))
+        return dict(await cursor.fetchall())

@@ -30,6 +30,7 @@ from api.http.routes import (
     webhooks,
     windows,
 )
+from api.http.tracing import Traced
 
 DESCRIPTION = """The service that programs ask *before* they mail a customer.
 
@@ -74,7 +75,7 @@ def build_http(
 def openapi_of(app: ASGIApp) -> dict[str, Any]:
     """The OpenAPI document of a service built by build_http."""
     inner: Any = app
-    while isinstance(inner, HotPath | AbsoluteTypes):
+    while isinstance(inner, HotPath | AbsoluteTypes | Traced):
         inner = inner.application
     assert isinstance(inner, FastAPI)
     return inner.openapi()

@@ -17,14 +17,17 @@ from api.http.door.protocol import RESERVE
 from api.http.permit_request import ask, kept_redeem
 from api.http.reserve import may_use_the_reserve
 from api.running.decision_ids import DECISION_IDS
+from api.running.latency import NO_ROUTE
 from api.webhooks.answering import answer_webhook
 from ledger.application.answers import Answer
+from ledger.application.clock import stopwatch
 from ledger.application.commands import Redeem
 from ledger.application.ports import StoreUnavailable
 
 PERMITS = "/v1/permits"
 WEBHOOKS = "/v1/webhooks/"
 _REDEEM = "/redeem"
+_SHORTCUTS = {True: WEBHOOKS + "{provider}", False: PERMITS + "/{permit_id}" + _REDEEM}
 _NO_PERMIT = str(uuid.UUID(int=0))
 _log = logging.getLogger("ledger.http")
 _Way: TypeAlias = Callable[[Scope, str, Receive], Awaitable[Answer]]
@@ -70,6 +73,7 @@ class HotPath:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        started = stopwatch()
         path: str = scope["path"]
         state = scope.get("state")
         if state and RESERVE in state and not await self._is_in_need(scope, path):
@@ -78,6 +82,8 @@ class HotPath:
         way = self._shortcut(path) if scope["method"] == "POST" else None
         if way is None:
             await self._limited(scope, receive, send, path)
+            route = getattr(scope.get("route"), "path_format", NO_ROUTE)
+            self._state.context.latencies.observe(scope["method"], route, stopwatch() - started)
             return
         try:
             answer = await _answered(way(scope, path, receive))
@@ -86,6 +92,8 @@ class HotPath:
         except Gone:
             return
         await send_answer(send, answer)
+        route = path if path == PERMITS else _SHORTCUTS[path.startswith(WEBHOOKS)]
+        self._state.context.latencies.observe("POST", route, stopwatch() - started)
 
     async def _is_in_need(self, scope: Scope, path: str) -> bool:
         """Is this to be answered though all places are taken: an operator's call, or a probe's?"""

@@ -40,6 +40,7 @@ class Settings:
     witness_url: str | None = field(repr=False, default=None)
     require_sync: bool = False
     public_url: str | None = None
+    otlp_url: str | None = None
     read_wait: float = 2.0
     max_body: int = 1024 * 1024
     max_waiting: int = 4096
@@ -103,7 +104,8 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
         witness_seconds=_witness_seconds(env),
         witness_url=_postgres_url(env, "LEDGER_WITNESS_URL"),
         require_sync=_require_sync(env),
-        public_url=_public_url(env),
+        public_url=_http_url(env, "LEDGER_PUBLIC_URL", "https://ledger.example.com"),
+        otlp_url=_http_url(env, "LEDGER_OTLP_URL", "http://collector:4318"),
         door=door,
         per_key=per_key,
     )
@@ -129,15 +131,15 @@ def _require_sync(env: Mapping[str, str]) -> bool:
     return text == "on"
 
 
-def _public_url(env: Mapping[str, str]) -> str | None:
-    """Where the service is for its callers, without a slash at the end."""
-    text = env.get("LEDGER_PUBLIC_URL")
+def _http_url(env: Mapping[str, str], name: str, example: str) -> str | None:
+    """A URL without a slash at its end, None where it is not set."""
+    text = env.get(name)
     if not text:
         return None
     parts = urlsplit(text)
     strange = parts.query or parts.fragment or not text.isascii() or set(text) & set(' "\\<>')
     if parts.scheme not in ("http", "https") or not parts.hostname or strange:
-        raise SettingsError("LEDGER_PUBLIC_URL is a URL such as https://ledger.example.com")
+        raise SettingsError(f"{name} is a URL such as {example}")
     return text.rstrip("/")
 
 

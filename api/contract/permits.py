@@ -314,7 +314,7 @@ class Permit(Body):
     customer_id: str
     sender: str | None = None
     to: str | None = None
-    items: Annotated[list[PermitItem], Field(default_factory=list)]
+    items: list[PermitItem]
     withheld: Annotated[list[WithheldItem], Field(default_factory=list)]
     copies: list[CopyOf] | None = None
     granted_at: Instant
@@ -375,5 +375,5 @@ class Lease(Body):
     job: str
     token: int
     expires_at: Instant
-    position: str | None = None
-    result: str | None = None
+    position: str
+    result: str

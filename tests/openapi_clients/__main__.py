@@ -31,7 +31,8 @@ problem = {"type": "/problems/paused", "title": "t", "status": 409, "detail": "d
            "retryable": False, "next_action": "ask_human", "next_step": "n"}
 assert Problem.from_dict(problem).to_dict() == problem
 permit = {"permit_id": "p", "state": "granted", "kind": "reminder", "customer_id": "c", "to": None,
-          "granted_at": "2026-12-01T00:00:00+00:00", "send_by": "2026-12-01T00:10:00+00:00"}
+          "items": [], "granted_at": "2026-12-01T00:00:00+00:00",
+          "send_by": "2026-12-01T00:10:00+00:00"}
 assert Permit.from_dict(permit).to_dict() == permit
 """
 

@@ -14,6 +14,7 @@ from api.contract.problems import PROBLEM, ProblemError, invalid_answer, problem
 from api.http.auth import SEVERAL, caller_of, the_authorization
 from api.http.context import Context
 from api.http.door.protocol import RESERVE
+from api.http.door.whole_answer import WHOLE_ANSWER, send_whole
 from api.http.permit_request import ask, kept_redeem
 from api.http.reserve import may_use_the_reserve
 from api.running.decision_ids import DECISION_IDS
@@ -33,6 +34,8 @@ _log = logging.getLogger("ledger.http")
 _Way: TypeAlias = Callable[[Scope, str, Receive], Awaitable[Answer]]
 _IN_NEED = ("/v1/control", "/v1/alerts")
 """What an operator's key is never limited in."""
+_TYPE_OF_ANSWER = (b"content-type", b"application/json")
+_TYPE_OF_PROBLEM = (b"content-type", PROBLEM.encode())
 _CROWDED = problem_answer("unavailable", "there are too many connections; nothing was asked")
 
 
@@ -77,7 +80,7 @@ class HotPath:
         path: str = scope["path"]
         state = scope.get("state")
         if state and RESERVE in state and not await self._is_in_need(scope, path):
-            await send_answer(send, _CROWDED, close=True)
+            await send_answer(scope, send, _CROWDED, close=True)
             return
         way = self._shortcut(path) if scope["method"] == "POST" else None
         if way is None:
@@ -91,7 +94,7 @@ class HotPath:
             answer = problem_answer("too_large", "a body may have up to 1 MiB")
         except Gone:
             return
-        await send_answer(send, answer)
+        await send_answer(scope, send, answer)
         route = path if path == PERMITS else _SHORTCUTS[path.startswith(WEBHOOKS)]
         self._state.context.latencies.observe("POST", route, stopwatch() - started)
 
@@ -115,7 +118,7 @@ class HotPath:
             return
         refused = context.key_limits.enter(caller.key_id)
         if refused is not None:
-            await send_answer(send, refused)
+            await send_answer(scope, send, refused)
             return
         try:
             await self._bounded(scope, receive, send)
@@ -170,7 +173,9 @@ class HotPath:
         """Pass a request to FastAPI and count its body; answer 413 if it is too large."""
         length = dict(scope["headers"]).get(b"content-length", b"0")
         if length.isdigit() and int(length) > self._limit:
-            await send_answer(send, problem_answer("too_large", "a body may have up to 1 MiB"))
+            await send_answer(
+                scope, send, problem_answer("too_large", "a body may have up to 1 MiB")
+            )
             return
         seen = 0
         started = False
@@ -194,7 +199,9 @@ class HotPath:
         with contextlib.suppress(TooLarge):
             await self._app(scope, counted, noted)
         if seen > self._limit and not started:
-            await send_answer(send, problem_answer("too_large", "a body may have up to 1 MiB"))
+            await send_answer(
+                scope, send, problem_answer("too_large", "a body may have up to 1 MiB")
+            )
 
 
 async def _answered(work: Awaitable[Answer]) -> Answer:
@@ -254,14 +261,13 @@ async def read_body(receive: Receive, limit: int) -> bytes:
         chunks.append(chunk)
 
 
-async def send_answer(send: Send, answer: Answer, close: bool = False) -> None:
+async def send_answer(scope: Scope, send: Send, answer: Answer, close: bool = False) -> None:
     """Send an answer; its body was encoded when it was decided and is not encoded again.
 
     `close`: the connection ends with it.
     """
-    media_type = PROBLEM if answer.status >= 400 else "application/json"
     headers = [
-        (b"content-type", media_type.encode()),
+        _TYPE_OF_PROBLEM if answer.status >= 400 else _TYPE_OF_ANSWER,
         (b"content-length", b"%d" % len(answer.body)),
     ]
     for name, value in answer.headers:
@@ -270,5 +276,8 @@ async def send_answer(send: Send, answer: Answer, close: bool = False) -> None:
         headers.append((b"connection", b"close"))
     if answer.status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
+    can_be_whole = not close and WHOLE_ANSWER in scope.get("extensions", ())
+    if can_be_whole and send_whole(send, answer.status, headers, answer.body):
+        return
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": answer.body})

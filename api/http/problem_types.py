@@ -4,6 +4,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.contract.problems import PROBLEM
+from api.http.door.whole_answer import piecewise
 
 _RELATIVE = b'"type":"/problems/'
 _WITH_PROBLEMS_INSIDE = "/v1/permits/batch"
@@ -43,4 +44,5 @@ class AbsoluteTypes:
                 message = {**message, "body": body}
             await send(message)
 
+        piecewise(scope)
         await self.application(scope, receive, absolute)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api.http.door.whole_answer import piecewise
 from api.running.latency import NO_ROUTE
 from ledger.application.clock import stopwatch
 
@@ -39,6 +40,7 @@ class Traced:
                 status = message["status"]
             await send(message)
 
+        piecewise(scope)
         started, method = stopwatch(), scope["method"]
         caller = extract({k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]})
         with self._tracer.start_as_current_span(method, caller, SpanKind.SERVER) as span:

@@ -20,7 +20,7 @@ _UNAUTHORIZED = Reason("unauthorized", 401, "No key, or one that the ledger does
 _INTERNAL = Reason("internal_error", 500, "The request could not be decided; nothing was granted")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Answer:
     """A status, a JSON body and extra headers; `result` is what became of a fact."""
 
@@ -32,7 +32,7 @@ class Answer:
     permit_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Rehearsed(Answer):
     """The answers that a dry run of several requests found; there is no body yet."""
 

@@ -89,9 +89,8 @@ async def prepare(work: Work, commands: list[Command]) -> None:
     """Load what the commands will look at, a few round trips for all of them."""
     if CONTROL_ID not in work.world.aggregates:
         await load(work, Need(aggregates={CONTROL_ID}))
-    if work.world.aggregates[CONTROL_ID] is None:
-        started = Change(CONTROL_ID, Control.Created, {"originator_topic": Control.TOPIC})
-        await _apply(work, started)
+    if not all(isinstance(command, DryRun) for command in commands):
+        await _set_up(work)
     work.touched.append(CONTROL_ID)
     looked_up: set[str] = set()
     for _ in range(_MOST_WALKS):
@@ -101,6 +100,13 @@ async def prepare(work: Work, commands: list[Command]) -> None:
         if not walk.need or not await load(work, walk.need):
             break
     work.touched.extend(walk.seen)
+
+
+async def _set_up(work: Work) -> None:
+    """The ledger's switches come into the log before whatever is written first."""
+    if work.world.aggregates[CONTROL_ID] is None:
+        started = Change(CONTROL_ID, Control.Created, {"originator_topic": Control.TOPIC})
+        await _apply(work, started)
 
 
 async def load(work: Work, need: Need) -> bool:
@@ -145,7 +151,7 @@ def _keep(work: Work, need: Need, found: Loaded) -> None:
 async def run(work: Work, command: Command) -> Answer:
     """Decide one command, apply its events, and give the answer that holds once it is committed."""
     if isinstance(command, DryRun):
-        return await rehearse(work, command, _outcome)
+        return await rehearse(work, command, _outcome, _set_up)
     return await _answer(work, command, await _outcome(work, command))
 
 
@@ -250,18 +256,15 @@ async def _apply(work: Work, change: Change) -> None:
         timestamp=work.world.now,
         **change.fields,
     )
-    aggregates[change.aggregate_id] = mutated = event.mutate(aggregate)
+    mutated: Any = event.mutate(aggregate)
+    aggregates[change.aggregate_id] = mutated
     work.batch.events.append(event)
     if version % SNAPSHOT_EVERY == 0:
         work.to_snapshot[change.aggregate_id] = mutated
-    if isinstance(event, Invoice.Observed):
-        work.batch.owners.add((event.snapshot.customer_id, _invoice_id(aggregates, event)))
+    if change.event is Invoice.Observed:
+        assert isinstance(event, Invoice.Observed)
+        work.batch.owners.add((event.snapshot.customer_id, mutated.invoice_id))
         work.world.invoices_by_customer.clear()
-
-
-def _invoice_id(aggregates: dict[UUID, Any], event: Any) -> str:
-    invoice_id: str = aggregates[event.originator_id].invoice_id
-    return invoice_id
 
 
 def _take_in(work: Work, outcome: Outcome) -> None:
@@ -346,14 +349,23 @@ async def _decided(work: Work, command: RequestPermit | Redeem, outcome: Outcome
         )
         stored = sent = refused.body
     else:
-        stored = await _body_of(work, command, outcome, position)
+        if outcome.replayed:
+            stored = await _first_body(work, outcome)
+            headers = (("Idempotent-Replayed", "true"),)
+        else:
+            stored = answers.grant_body(outcome, command.decision_id, position)
         address = outcome.address if command.caller.reads_addresses else None
-        sent = answers.with_address(stored, await _address(work, address))
-    if outcome.replayed:
-        headers = (*headers, ("Idempotent-Replayed", "true"))
-    headers = (*headers, *(("Ledger-Warning", warning) for warning in outcome.warnings))
+        text = work.cache.addresses.get(address) if address is not None else None
+        if text is None and address is not None:
+            await load(work, Need(fingerprints={address}))
+            text = work.cache.addresses.get(address)
+        sent = answers.with_address(stored, text)
+    if outcome.warnings:
+        headers = (*headers, *(("Ledger-Warning", warning) for warning in outcome.warnings))
     row = decision_row(command, outcome, stored, work.world.now, position, work.policy_version)
-    repeated = repeated_decision(work.tally, command.caller, outcome, row)
+    repeated = None
+    if outcome.denial is not None:
+        repeated = repeated_decision(work.tally, command.caller, outcome, row)
     if repeated is None:
         work.batch.decisions.append(row)
     elif outcome.denial is not None:
@@ -364,11 +376,8 @@ async def _decided(work: Work, command: RequestPermit | Redeem, outcome: Outcome
     return Answer(outcome.status, sent, headers, "", position, permit_id)
 
 
-async def _body_of(
-    work: Work, command: RequestPermit | Redeem, outcome: Outcome, position: int
-) -> bytes:
-    if not outcome.replayed:
-        return answers.grant_body(outcome, command.decision_id, position)
+async def _first_body(work: Work, outcome: Outcome) -> bytes:
+    """The body that the grant had, for a replay of it."""
     assert outcome.granted is not None
     permit_id = outcome.granted.permit_id
     body = work.granted_bodies.get(permit_id)
@@ -388,11 +397,3 @@ def _bind(work: Work, command: RequestPermit, outcome: Outcome, stored: bytes) -
     work.batch.bindings[scope] = BindingRow(
         scope, fingerprint, command.decision_id, None, None, now
     )
-
-
-async def _address(work: Work, fingerprint: str | None) -> str | None:
-    if fingerprint is None:
-        return None
-    if fingerprint not in work.cache.addresses:
-        await load(work, Need(fingerprints={fingerprint}))
-    return work.cache.addresses.get(fingerprint)

@@ -30,7 +30,9 @@ _OF_A_PERMIT = (
 """What only a permit has. With these a mail could go out, or be taken for one that did."""
 
 
-async def rehearse(work: "Work", command: DryRun, decide: Decide) -> Answer:
+async def rehearse(
+    work: "Work", command: DryRun, decide: Decide, set_up: "Callable[[Work], Awaitable[None]]"
+) -> Answer:
     """The answers to the requests in order, each after the ones before it; nothing is kept.
 
     No event, no decision, no Idempotency-Key, no alert, no breaker. A yes is 200, never 201, and
@@ -41,6 +43,7 @@ async def rehearse(work: "Work", command: DryRun, decide: Decide) -> Answer:
     mine = {request.decision_id for request in command.requests}
     items: list[Answer] = []
     try:
+        await set_up(work)
         for request in command.requests:
             items.append(_item(work, await decide(work, request), mine))
             if len(items) % _TURN == 0:

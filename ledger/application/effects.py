@@ -11,7 +11,7 @@ from ledger.domain.permit import Permit
 from ledger.domain.reasons import Denial
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Change:
     """An event to be: the engine numbers it and stamps the time when it applies it."""
 
@@ -20,7 +20,7 @@ class Change:
     fields: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class NameClaim:
     """An outside name to bind; the first claim wins unless it `replaces`."""
 

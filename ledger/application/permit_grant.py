@@ -14,7 +14,7 @@ from ledger.domain import sendkey, windows
 from ledger.domain.customer import Customer
 from ledger.domain.permit import Item, Lane, Permit, State
 from ledger.domain.reasons import Denial
-from ledger.domain.send_imprint import SendImprint
+from ledger.domain.send_imprint import imprint_text, key_digest
 from ledger.domain.sends import repeat_slot
 
 _MOST_ALIASES = 8
@@ -30,7 +30,7 @@ def grant(
 ) -> Outcome:
     """Record the permit for the subjects that passed, to which the ask was narrowed."""
     outcome = ask.setup
-    repeated = {j.ref for j in passed if j.judged.holder() is not None}
+    holders = {j.ref: held for j in passed if (held := j.judged.holder()) is not None}
     if ask.book is not None:
         ask.slots = tuple(
             repeat_slot(slot, command.decision_id) if slot in ask.book.sends else slot
@@ -53,9 +53,10 @@ def grant(
         outcome.names.append(NameClaim("override", action, permit.permit_id, replaces=True))
     provider_key = sendkey.provider_idempotency_key(keys, ask.rejections)
     outcome.body = _body(world, ask, permit, withheld, provider_key)
-    holders = [holder for j in passed if (holder := j.judged.holder()) is not None]
-    note_also_sent(world, outcome, (holder.permit_id for holder in holders), permit.permit_id)
-    command.subject.record(world, outcome, Granted(permit, ask, passed, repeated))
+    if holders:
+        others = (holder.permit_id for holder in holders.values())
+        note_also_sent(world, outcome, others, permit.permit_id)
+    command.subject.record(world, outcome, Granted(permit, ask, passed, holders.keys()))
     outcome.change("customer", permit.customer_id, Customer.MailPermitted, permit=permit)
     if permit.may_be_out:
         count_copies(world, outcome, permit)
@@ -66,9 +67,9 @@ def _imprint(
     world: World, command: RequestPermit, ask: Ask, keys: tuple[sendkey.SendKey, ...]
 ) -> str:
     """What the mail carries of the permit: its send keys, those of its former customer ids last."""
-    digest = world.identity.key_digest
-    named = (*keys, *ask.aliases[:_MOST_ALIASES])
-    return SendImprint(command.subject.code, ask.case.lane, tuple(map(digest, named))).text
+    secret = world.identity.secret
+    digests = [key_digest(secret, key) for key in (*keys, *ask.aliases[:_MOST_ALIASES])]
+    return imprint_text(command.subject.code, ask.case.lane, digests)
 
 
 def _permit(world: World, command: RequestPermit, ask: Ask, imprint: str) -> Permit:
@@ -91,7 +92,7 @@ def _permit(world: World, command: RequestPermit, ask: Ask, imprint: str) -> Per
         named=ask.names[0] if ask.names else None,
         address=ask.case.address,
         address_named=ask.address_named,
-        control_version=world.control.version,
+        control_version=ask.case.control.version,
         rejections=ask.rejections,
         action=command.override.action_id if command.override is not None else None,
         idempotency=command.idempotency.scope.hex() if command.idempotency else None,

@@ -128,7 +128,7 @@ class Loaded:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class DecisionRow:
     """One row of the decision log (design D11)."""
 

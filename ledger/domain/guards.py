@@ -59,7 +59,7 @@ class Subject(Protocol):
         """Why the facts forbid it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Case:
     """Everything a guard may look at beside the subject.
 

@@ -355,6 +355,8 @@ class Invoice(Aggregate):
 
     def in_flight_until(self, longest: timedelta) -> datetime | None:
         """Until when a pending payment holds reminders back."""
+        if not self.money:
+            return None
         settled_before = self.snapshot.settled_before if self.snapshot else None
         return in_flight_until(self.money.values(), longest, settled_before)
 

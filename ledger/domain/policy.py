@@ -105,7 +105,7 @@ class Policy:
 
     def below(self, stage: Stage) -> tuple[Stage, ...]:
         """The stages before this one on the ladder, lowest first."""
-        return tuple(other for other in self.stages if other.days < stage.days)
+        return tuple([other for other in self.stages if other.days < stage.days])
 
     def text(self) -> str:
         """The policy as canonical JSON: what is kept beside its hash."""

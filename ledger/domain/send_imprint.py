@@ -7,6 +7,7 @@ They and the MAC are BLAKE2b with a key (RFC 7693): each grant makes them, and H
 
 import hmac
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -44,8 +45,13 @@ class SendImprint:
 
     @property
     def text(self) -> str:
-        """The imprint as a permit keeps it: two letters, then the digests, at most 128 of them."""
-        return f"{self.kind}{_LANE_CODES[self.lane]}{''.join(self.digests[:MOST_DIGESTS])}"
+        """The imprint as a permit keeps it."""
+        return imprint_text(self.kind, self.lane, self.digests)
+
+
+def imprint_text(kind: str, lane: Lane, digests: Sequence[str]) -> str:
+    """An imprint as a permit keeps it: two letters, then the digests, at most 128 of them."""
+    return f"{kind}{_LANE_CODES[lane]}{''.join(digests[:MOST_DIGESTS])}"
 
 
 @dataclass(frozen=True, slots=True)

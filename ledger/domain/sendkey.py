@@ -1,6 +1,7 @@
 """Send keys: the tuple that names one real-world send, and the provider's key derived from it."""
 
 import hashlib
+from functools import lru_cache
 from typing import TypeAlias
 
 SendKey: TypeAlias = tuple[str, ...]
@@ -12,6 +13,7 @@ def override_key(action_id: str) -> SendKey:
     return ("override", action_id)
 
 
+@lru_cache(maxsize=1024)
 def encode(key: SendKey) -> bytes:
     """The tuple as bytes, each part length-prefixed: ('a:b', 'c') and ('a', 'b:c') differ."""
     encoded = b""

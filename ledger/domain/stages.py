@@ -49,11 +49,11 @@ def stage_obstacle(
 
     Money and holds are judged before this; here it is the calendar and the ladder only.
     """
-    denial = calendar_obstacle(invoice, stage, now, policy)
+    age, starts_on = invoice.days_past_due(now, policy.time_zone), invoice.standing.starts_on
+    denial = _age_obstacle(invoice, stage, age, policy)
     if denial is not None:
         return denial
     name = invoice.invoice_id
-    age, starts_on = invoice.days_past_due(now, policy.time_zone), invoice.standing.starts_on
     assert age is not None
     assert starts_on is not None
     due = due_stage(invoice, age, policy)
@@ -78,15 +78,20 @@ def stage_obstacle(
         )
     lower = unrecorded_below(invoice, due, policy)
     crossed = {s.name: starts_on + timedelta(days=s.days) for s in (*lower, due)}
-    return Due(due, tuple(s.name for s in lower), crossed)
+    return Due(due, tuple([s.name for s in lower]), crossed)
 
 
 def calendar_obstacle(
     invoice: Invoice, stage: Stage | None, now: datetime, policy: Policy
 ) -> Denial | None:
     """Why the calendar forbids the stage (None: the lowest one), None if it has been reached."""
+    return _age_obstacle(invoice, stage, invoice.days_past_due(now, policy.time_zone), policy)
+
+
+def _age_obstacle(
+    invoice: Invoice, stage: Stage | None, age: int | None, policy: Policy
+) -> Denial | None:
     name, starts_on = invoice.invoice_id, invoice.standing.starts_on
-    age = invoice.days_past_due(now, policy.time_zone)
     if age is None or starts_on is None:
         return Denial("no_due_date", f"invoice {name} has no due date, so it is never past due")
     lowest = stage or policy.stages[0]
@@ -119,20 +124,21 @@ def due_stage(invoice: Invoice, age: int, policy: Policy) -> Stage | None:
     A stage below one that is already on record is never gone back to.
     """
     highest_recorded = _highest_recorded_days(invoice, policy)
-    candidates = [
-        stage
-        for stage in policy.stages
-        if stage.days <= age and stage.days > highest_recorded and meets_floor(invoice, stage)
-    ]
-    if not candidates:
-        return None
-    return candidates[-1] if policy.catch_up == "highest" else candidates[0]
+    found: Stage | None = None
+    for stage in policy.stages:
+        if stage.days > age:
+            break
+        if stage.days > highest_recorded and meets_floor(invoice, stage):
+            found = stage
+            if policy.catch_up != "highest":
+                break
+    return found
 
 
 def unrecorded_below(invoice: Invoice, stage: Stage, policy: Policy) -> tuple[Stage, ...]:
     """The lower stages without a record in this cycle: superseded by a grant of this one."""
     cycle = invoice.standing.cycle
-    return tuple(s for s in policy.below(stage) if (cycle, s.name) not in invoice.stages)
+    return tuple([s for s in policy.below(stage) if (cycle, s.name) not in invoice.stages])
 
 
 def record_of(invoice: Invoice, stage: Stage, policy: Policy) -> StageRecord | None:

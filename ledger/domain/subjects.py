@@ -63,6 +63,7 @@ class InvoiceStage:
     ended: Subscription | None = None
     _verdict: "Denial | Due | None" = None
     _held: "tuple[Holder | None] | None" = None
+    _due: "tuple[Stage | None] | None" = None
 
     @property
     def name(self) -> str:
@@ -143,7 +144,11 @@ class InvoiceStage:
         return too_many_rejections(self.name, rejections, self.policy.rejections_before_hold)
 
     def _asked(self) -> Stage | None:
-        return self.wanted or stage_to_ask_about(self.invoice, self.now, self.policy)
+        if self.wanted is not None:
+            return self.wanted
+        if self._due is None:
+            self._due = (stage_to_ask_about(self.invoice, self.now, self.policy),)
+        return self._due[0]
 
     def _expectations(self) -> Denial | None:
         name, standing = self.invoice.invoice_id, self.invoice.standing

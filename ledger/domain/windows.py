@@ -12,7 +12,7 @@ DAY = timedelta(hours=24)
 HOUR = timedelta(hours=1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Window:
     """One rolling window: `used` of `limit`, and when its oldest mail stops counting (UTC)."""
 

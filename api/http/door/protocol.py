@@ -15,6 +15,7 @@ from api.http.door.limits import (
     MOST_PIPELINED,
 )
 from api.http.door.refusals import refusal
+from api.http.door.whole_answer import WHOLE_ANSWERS
 
 if TYPE_CHECKING:
     from api.http.door.door import Door
@@ -117,12 +118,19 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Bound all headers together, those after a chunked body included."""
+        """Keep a header; bound all of them together, those after a chunked body included.
+
+        uvicorn's own does the same without the bounds; every request pays for each call.
+        """
+        headers = self.headers
         self._head += len(name) + len(value) + _OF_A_HEADER
-        if self._head > LONGEST_HEAD or len(self.headers) >= MOST_HEADERS:
+        if self._head > LONGEST_HEAD or len(headers) >= MOST_HEADERS:
             detail = f"a request may have {MOST_HEADERS} headers of {LONGEST_HEAD} bytes in all"
             self._stop("head_too_large", detail)
-        super().on_header(name, value)
+        name = name.lower()
+        if name == b"expect" and value.lower() == b"100-continue":
+            self.expect_100_continue = True
+        headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         """Start the request, as one for operators only where there is no place for others."""
@@ -131,6 +139,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.reserve or self.door.is_crowded(len(self.tasks)):
             self.scope["state"][RESERVE] = True
         super().on_headers_complete()
+        self.scope["extensions"] = WHOLE_ANSWERS
         self._stray = 0
         self._enter(Phase.BODY)
 
@@ -151,13 +160,20 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """The answer is written: wait for the next request, or for the rest of this one."""
+        """The answer is written: wait for the next request, or for the rest of this one.
+
+        uvicorn's own also sets a timer for each idle connection, where the door's sweep has one for
+        all.
+        """
         self._let_go()
         if self.phase is Phase.ANSWER and not self.pipeline:
             self._enter(Phase.IDLE)
-        super().on_response_complete()
-        # The door's own sweep closes idle connections, all with one timer.
-        self._unset_keepalive_if_required()
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
 
     def refuse(self, code: str, detail: str) -> None:
         """Answer with a problem document and close, in whatever state the connection is.
@@ -202,8 +218,9 @@ class BoundedProtocol(HttpToolsProtocol):
         return limits.idle if self.phase is Phase.IDLE else math.inf
 
     def _let_go(self) -> None:
-        self.door.release(self.held)
-        self.held = 0
+        if self.held:
+            self.door.release(self.held)
+            self.held = 0
 
     def _enter(self, phase: Phase) -> None:
         self.phase = phase

@@ -5,9 +5,8 @@ from datetime import datetime
 from api.webhooks.bodies.mail_events import bare_address
 from api.webhooks.bodies.record import checked_text
 from api.webhooks.provider import Fact, Settings
+from ledger.application.kinds.registry import OPTIONAL
 
-OPTIONAL_KINDS = ("notification", "digest", "message", "follow_up")
-"""What somebody stops who leaves a list: not what is owed, nor answers to their own mail."""
 UNSUBSCRIBED, BOUNCED, COMPLAINED, BLOCKED = "unsubscribed", "bounced", "complained", "blocked"
 """Why an address is held; an address is released by the reason that it was held for."""
 
@@ -30,7 +29,7 @@ def preference(
     """
     data: dict[str, object] = {"address": bare_address(address, "the recipient"), "reason": reason}
     if not whole:
-        data["kinds"] = list(OPTIONAL_KINDS)
+        data["kinds"] = list(OPTIONAL)
     kind = "address.hold" if held else "address.unhold"
     return Fact(checked_text(id, "the event's id"), settings.source, kind, time, data)
 

@@ -32,6 +32,7 @@ class Digest(PermitSubject):
     kind: ClassVar[str] = "digest"
     code: ClassVar[str] = "d"
     sets_up: ClassVar[bool] = True
+    optional: ClassVar[bool] = True
 
     inbox_id: str
     date: date

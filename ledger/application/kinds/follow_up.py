@@ -38,6 +38,7 @@ class FollowUp(PermitSubject):
     code: ClassVar[str] = "f"
     goes_with: ClassVar[GoesWith | None] = GoesWith.INTENTS
     sets_up: ClassVar[bool] = True
+    optional: ClassVar[bool] = True
 
     thread_id: str
     step: int

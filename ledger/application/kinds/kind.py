@@ -35,7 +35,7 @@ class Request(Protocol):
         """Who is to get a copy."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Judged:
     """A subject of the guards, and the outside id under which an answer speaks of it."""
 
@@ -86,7 +86,7 @@ class Ask:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Granted:
     """A permit being granted: what was asked for, and which subjects of it the guards let pass.
 
@@ -96,7 +96,7 @@ class Granted:
     permit: Permit
     ask: Ask
     passed: list[Judged]
-    repeated: set[str]
+    repeated: Collection[str]
 
 
 class PermitSubject(Protocol):
@@ -115,6 +115,8 @@ class PermitSubject(Protocol):
     """Does it remind of invoices?"""
     sets_up: ClassVar[bool] = False
     """May it be the first that the ledger hears of a customer or a thread? No facts ride along."""
+    optional: ClassVar[bool] = False
+    """Does whoever leaves a mailing list want none of it any more? What is owed is not optional."""
     ends_with_subscription: ClassVar[bool] = False
     """Can the end of a subscription take its reason away?"""
     goes_with: ClassVar[GoesWith | None] = None

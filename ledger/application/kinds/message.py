@@ -36,6 +36,7 @@ class IntentMessage(PermitSubject):
     code: ClassVar[str] = "m"
     goes_with: ClassVar[GoesWith | None] = GoesWith.INTENTS
     sets_up: ClassVar[bool] = True
+    optional: ClassVar[bool] = True
 
     thread_id: str
     intent: str

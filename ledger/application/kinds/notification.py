@@ -34,6 +34,7 @@ class Notification(PermitSubject):
     kind: ClassVar[str] = "notification"
     code: ClassVar[str] = "n"
     sets_up: ClassVar[bool] = True
+    optional: ClassVar[bool] = True
     ends_with_subscription: ClassVar[bool] = True
 
     event_type: str

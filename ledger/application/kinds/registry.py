@@ -18,10 +18,12 @@ _CLASSES: tuple[type[PermitSubject], ...] = (
     Reply,
     Notification,
     Digest,
-    FollowUp,
     IntentMessage,
+    FollowUp,
     ApologyRequest,
 )
 
 KINDS: Mapping[str, type[PermitSubject]] = {kind.kind: kind for kind in _CLASSES}
 """Every kind by its name in requests."""
+OPTIONAL: tuple[str, ...] = tuple(name for name, kind in KINDS.items() if kind.optional)
+"""The kinds that somebody stops who leaves a list."""

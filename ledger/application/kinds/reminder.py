@@ -16,7 +16,7 @@ from ledger.domain.customer import Customer
 from ledger.domain.freshness import is_old
 from ledger.domain.identity import Address
 from ledger.domain.invoice import Invoice
-from ledger.domain.permit import Item, Lane
+from ledger.domain.permit import DUNNING, Item, Lane
 from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
 from ledger.domain.stages import cycle_at, stage_reached, stage_to_ask_about
@@ -32,11 +32,14 @@ class Expected:
     amount_remaining: int | None = None
 
 
+_NOTHING_EXPECTED = Expected()
+
+
 @dataclass(frozen=True, slots=True)
 class Reminder(PermitSubject):
     """A reminder for one or more invoices of one customer; `stage` None takes the due one."""
 
-    kind: ClassVar[str] = "reminder"
+    kind: ClassVar[str] = DUNNING
     code: ClassVar[str] = "r"
     dunning: ClassVar[bool] = True
     goes_with: ClassVar[GoesWith | None] = GoesWith.STAGES
@@ -127,7 +130,7 @@ class Reminder(PermitSubject):
 
     def ask(self, world: World, request: Request) -> Ask | Denial:
         """One subject for each invoice; those that are denied are withheld, the others go."""
-        policy = world.policy
+        policy, control = world.policy, world.control
         stage = policy.stage(self.stage) if self.stage is not None else None
         if self.stage is not None and stage is None:
             return Denial("invalid_request", f"{self.stage!r} is not a stage of the policy")
@@ -141,7 +144,7 @@ class Reminder(PermitSubject):
             customer = world.customer(invoice.customer_id)
             if customer is not None:
                 customers[customer.customer_id] = customer
-            expected = self.expected.get(invoice_id, Expected())
+            expected = self.expected.get(invoice_id, _NOTHING_EXPECTED)
             covered = invoice.snapshot.currency in covered_currencies(world, customer)
             subject = InvoiceStage(
                 invoice,
@@ -153,7 +156,7 @@ class Reminder(PermitSubject):
                 expected.amount_remaining,
                 request.override is not None,
                 covered=covered,
-                silent_feeds=world.control.silent_feeds,
+                silent_feeds=control.silent_feeds,
                 ended=_ended(invoice, customer, world),
             )
             judged.append(Judged(invoice_id, subject))

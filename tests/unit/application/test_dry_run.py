@@ -10,6 +10,7 @@ import pytest
 from ledger.application.answers import Rehearsed
 from ledger.application.caller import Caller, Riding
 from ledger.application.commands import DryRun, RequestPermit
+from ledger.domain.policy import Policy
 from tests.support.build import (
     AGENT,
     OPERATOR,
@@ -181,3 +182,12 @@ def test_facts_that_came_before_in_the_transaction_count() -> None:
     assert heard.status == 200
     (heard,) = scenario.submit(dry(reminder()))
     assert json.loads(heard.body)["code"] == "nothing_owed"
+
+
+def test_the_first_thing_that_a_ledger_hears_is_no_exception() -> None:
+    scenario = Scenario(Policy())
+    (heard,) = scenario.submit(dry(notification("1")))
+    assert (heard.status, scenario.store.rows) == (200, [])
+    dried, real = scenario.submit(dry(notification("1")), notification("1"))
+    assert (dried.status, real.status) == (200, 201)
+    assert scenario.store.rows[0].topic == "ledger:Control.Created"

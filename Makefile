@@ -14,11 +14,13 @@ STAMP := $(VENV)/.installed
 MINUTES ?= 30
 SEED ?= 1
 PACKAGES := ledger projections api bench
+CLIENT := clients/python
+SENDS ?= 2000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install run test lint format bench torture audit-dependencies openapi-tools \
-  check-openapi clean
+.PHONY: help install run test lint format bench torture torture-clients audit-dependencies \
+  openapi-tools check-openapi clean
 
 help:
 	@echo "make install  prepare $(VENV)"
@@ -29,12 +31,13 @@ help:
 	@echo "make bench    run the benchmarks"
 	@echo "make torture  kill and stop a ledger under load for MINUTES, and judge what clients heard"
 	@echo "make check-openapi  generate clients from the OpenAPI document, in Python and TypeScript"
+	@echo "make torture-clients  kill senders that use the Python client, SENDS mails on a bad network"
 	@echo "make audit-dependencies  look for known vulnerabilities in the pinned packages"
 	@echo "make clean    remove $(VENV) and everything built"
 
 install: $(STAMP)
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml constraints.txt $(CLIENT)/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 15))' || { \
 	  echo "send-ledger needs Python 3.11 to 3.14, '$(PYTHON)' is not one;" \
 	    "name another: make $(or $(MAKECMDGOALS),install) PYTHON=python3.13" >&2; exit 1; }
@@ -42,7 +45,7 @@ $(STAMP): pyproject.toml constraints.txt
 	  echo "'$(PYTHON)' cannot make virtual environments (no ensurepip)." \
 	    "On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install $(PIP_FLAGS) --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install $(PIP_FLAGS) --disable-pip-version-check -c constraints.txt -e '.[dev]' -e $(CLIENT)
 	@touch $@
 
 run: install
@@ -55,6 +58,7 @@ lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict $(PACKAGES)
+	cd $(CLIENT) && $(CURDIR)/$(BIN)/mypy --strict sendledger
 	$(BIN)/lint-imports --no-logo
 
 format: install
@@ -66,6 +70,10 @@ bench: install
 
 torture: install
 	$(BIN)/python -m tests.torture --minutes $(MINUTES) --seed $(SEED)
+
+torture-clients: install
+	LEDGER_TEST_CLIENT_SENDS=$(SENDS) LEDGER_TEST_CLIENT_SEED=$(SEED) \
+	  $(BIN)/python -m pytest -q -s -n 0 $(CLIENT)/tests/test_chaos.py
 
 # In an environment of its own: the tool is none of the product's dependencies.
 audit-dependencies:
@@ -85,7 +93,7 @@ check-openapi: install openapi-tools
 	$(BIN)/python -m tests.openapi_clients .openapi
 
 clean:
-	rm -rf $(VENV) .openapi build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	rm -rf $(VENV) .openapi build dist *.egg-info $(CLIENT)/*.egg-info $(CLIENT)/.mypy_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis \
 	  .import_linter_cache .schemathesis htmlcov .coverage
-	find ledger projections api tests bench -type d -name __pycache__ -prune -exec rm -rf {} + \
+	find ledger projections api clients tests bench -type d -name __pycache__ -prune -exec rm -rf {} + \
 	  2>/dev/null || true

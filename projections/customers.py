@@ -38,10 +38,15 @@ async def list_breakers(
         return [OpenBreaker(*row) for row in await cursor.fetchall()]
 
 
-async def open_breakers(connection: AsyncConnection[Any]) -> list[str]:
-    """The ids of the customers whose breaker is open, in order. Raises psycopg.Error."""
+async def open_breakers(
+    connection: AsyncConnection[Any], since: datetime | None = None
+) -> list[str]:
+    """The ids of the customers whose breaker is open, in order. Raises psycopg.Error.
+
+    With `since` only breakers that opened then (UTC) or later.
+    """
     async with entered(connection):
-        cursor = await connection.execute(statement("customers", "open_breakers"))
+        cursor = await connection.execute(statement("customers", "open_breakers"), {"since": since})
         return [row[0] for row in await cursor.fetchall()]
 
 

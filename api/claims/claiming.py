@@ -46,7 +46,8 @@ async def claim_permits(
         ids = [answer.permit_id for answer in granted]
         await parts.engine.submit(BindAnswer(idempotency, 200, to_json(ids), caller))
     position = max((a.position for a in answers), default=0) or parts.engine.position
-    return _claimed([answer.body for answer in granted], withheld, position)
+    bodies = [answer.body for answer in granted]
+    return _claimed(bodies, withheld, position, _reminded(caller))
 
 
 def _nothing_granted(answers: list[Answer]) -> ProblemError:
@@ -133,7 +134,13 @@ async def replay_claim(
     shown = {p.address for p in live if p.address is not None and caller.reads_addresses}
     contacts = (await parts.reader.load(Need(fingerprints=shown))).contacts
     bodies = [with_address(held.answers[p.permit_id], contacts.get(p.address or "")) for p in live]
-    return _claimed(bodies, [], held.position, (("Idempotent-Replayed", "true"),))
+    headers = (("Idempotent-Replayed", "true"), *_reminded(caller))
+    return _claimed(bodies, [], held.position, headers)
+
+
+def _reminded(caller: Caller) -> tuple[tuple[str, str], ...]:
+    """A key that need not redeem hears that these permits are to be: the claim can be replayed."""
+    return () if caller.redeem_required else (("Ledger-Warning", "redeem-before-mail"),)
 
 
 def _request(caller: Caller, invoices: tuple[str, ...], stage: str | None) -> RequestPermit:

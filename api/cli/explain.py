@@ -23,8 +23,9 @@ _WORDS = {"passed": "passed", "denied": "DENIED", "not_judged": "-"}
 
 @click.command("explain", short_help="Why a decision was taken, guard by guard.")
 @click.argument("decision_id", type=click.UUID)
+@click.option("--facts", "with_facts", is_flag=True, help="Also the facts of then, as JSON.")
 @clear_errors
-def explain_command(decision_id: uuid.UUID) -> None:
+def explain_command(decision_id: uuid.UUID, with_facts: bool) -> None:
     """Why a decision was taken: each guard's verdict, on the facts and by the policy of then."""
     settings = load_settings()
     identity = Identity(settings.secret, settings.policy.message_id_domain)
@@ -42,7 +43,10 @@ def explain_command(decision_id: uuid.UUID) -> None:
         click.echo("The policy of then is not on record: it cannot be judged again.")
         return
     _tell_guards(explanation)
-    _tell_state(explanation.state)
+    if with_facts:
+        _tell_state(explanation.state)
+    else:
+        click.echo("\n--facts prints the facts of then, as JSON")
     _tell_policy(row, settings.policy)
 
 
@@ -50,13 +54,22 @@ def _tell_request(row: dict[str, Any]) -> None:
     heard = "yes" if row["code"] is None and row["status"] < 400 else row["code"] or "forbidden"
     again = " (replayed)" if row["replayed"] else ""
     click.echo(f"Decision {row['decision_id']} of {shown(row['decided_at'])} UTC")
-    click.echo(f"{row['sender']} asked for: {json.dumps(row['request'])}")
+    click.echo(f"{row['sender']} asked for: {_asked(row['request'])}")
     click.echo(f"and heard: {row['status']} {heard}{again}")
     if row["repeats"]:
         click.echo(f"  {row['repeats']} times within a minute, beside those with rows of their own")
     if "detail" in row["answer"]:
         click.echo(f"  {row['answer']['detail']}")
     click.echo()
+
+
+def _asked(request: Any) -> str:
+    """The request in one line, without what was left out of it and the facts that rode along."""
+    if not isinstance(request, dict):
+        return json.dumps(request)
+    told = {n: v for n, v in request.items() if v is not None and n not in ("facts", "message")}
+    told |= {n: "..." for n in ("facts", "message") if request.get(n)}
+    return json.dumps(told)
 
 
 def _tell_guards(explanation: Explanation) -> None:

@@ -43,7 +43,8 @@ def keys_group() -> None:
     type=click.Choice(["required", "optional"]),
     default="required",
     show_default=True,
-    help="Whether each permit must be redeemed right before its mail.",
+    help="Whether it redeems each permit right before its mail; if not, unreported permits, also "
+    "claimed ones, become unknown instead of expired.",
 )
 @click.option("--kinds", help="The only kinds of mail it may ask for, comma-separated.")
 @click.option("--stages", help="The only stages of reminders it may ask for, comma-separated.")

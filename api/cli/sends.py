@@ -133,7 +133,7 @@ class _Run:
         settings = load_settings()
         try:
             with opened_store(settings, migrated=False) as conninfo:
-                prepare(settings, conninfo, None)
+                settings = prepare(settings, conninfo, None).settings
                 self._check()
                 return self._take(settings, conninfo)
         except UnsettledLog as error:

@@ -8,6 +8,7 @@ from api.cli.session import clear_errors, instant, opened_store
 from api.process.serving import serve
 from api.settings.environment import load_settings
 from ledger.store.migrate import migrate
+from ledger.store.setup import check_secret
 from projections.schema import prepare_projections
 
 _PORT = click.IntRange(0, 65_535)
@@ -53,6 +54,8 @@ def migrate_command() -> None:
     settings = load_settings()
     with opened_store(settings, migrated=False) as conninfo:
         run = migrate(conninfo)
+        if settings.secret:
+            check_secret(conninfo, settings.secret)
         prepare_projections(conninfo, settings.policy)
     for migration in run:
         click.echo(f"ran {migration.name}")

@@ -70,21 +70,26 @@ def _told(error: Exception) -> str | None:
 def opened_store(settings: "Settings", *, migrated: bool = True) -> Iterator[str]:
     """The conninfo for a command: the configured database, or the embedded one, started if needed.
 
-    With `migrated`, raises MigrationError for a database of another version, and
-    EmbeddedPostgresError for a folder without a database: a misspelt folder must not become a new
-    ledger.
+    With `migrated`, raises MigrationError for a database of another version, WrongSecret for one
+    that was set up with another secret, and EmbeddedPostgresError for a folder without a database:
+    a misspelt folder must not become a new ledger.
     """
     if settings.database_url is not None:
         if migrated:
             from ledger.store.migrate import check_migrated
+            from ledger.store.setup import check_secret
 
             check_migrated(settings.database_url)
+            check_secret(settings.database_url, settings.secret)
         yield settings.database_url
         return
     from ledger.store.embedded.server import EmbeddedPostgres, EmbeddedPostgresError
 
     attached = EmbeddedPostgres.attach(settings.data_dir)
     if attached is not None:
+        from ledger.store.setup import check_secret
+
+        check_secret(attached, settings.secret)
         yield attached
         return
     if migrated and not EmbeddedPostgres.is_in(settings.data_dir):

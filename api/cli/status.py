@@ -9,9 +9,13 @@ from api.cli.session import clear_errors, new_table, shown, with_connection
 from api.cli.terminal import console
 from ledger.application.ports import Need
 from ledger.domain.control import CONTROL_ID, Control
+from ledger.store.alerts.outbox import list_alerts
 from ledger.store.log.loading import load_need
 from ledger.store.looking_back.journal import ledger_status
 from projections.status import ProjectionStatus, status
+
+_NAMED = 20
+"""So many senders that skip the redeem are named."""
 
 
 @click.command("status", short_help="May mails go out, and what waits for somebody?")
@@ -22,13 +26,16 @@ def status_command() -> None:
     async def work(connection: AsyncConnection[Any]) -> Any:
         position, now, counts = await ledger_status(connection)
         found = await load_need(connection, Need(aggregates={CONTROL_ID}))
-        return position, now, counts, found.aggregates.get(CONTROL_ID), await status(connection)
+        skipping = await list_alerts(connection, limit=_NAMED, kind="redeem_skipped", unacked=True)
+        control = found.aggregates.get(CONTROL_ID)
+        return position, now, counts, control, skipping.items, await status(connection)
 
-    position, now, counts, control, projections = with_connection(work)
+    position, now, counts, control, skipping, projections = with_connection(work)
     table = new_table("what", "value")
     table.add_row("ledger time (UTC)", shown(now))
     table.add_row("sending", "\n".join(_switches(control)))
     table.add_row("silent sources", "\n".join(_silent(control)))
+    table.add_row("skipped redeems", "\n".join(alert.summary for alert in skipping) or "none")
     table.add_row("log position", str(position))
     for name, value in counts.items():
         table.add_row(name, str(value))

@@ -1,7 +1,11 @@
 """What is wrong with a body that is not valid, worded for the one who sent it."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
+
+from api.contract.fields import Kind
+
+KINDS: tuple[str, ...] = get_args(Kind)
 
 
 class InvalidInput(Protocol):
@@ -27,7 +31,19 @@ def _place_and_why(item: Any) -> dict[str, Any]:
         message = "a JSON body is needed, with Content-Type: application/json"
     elif kind == "extra_forbidden":
         message = "there is no such field"
+    elif kind in ("union_tag_not_found", "union_tag_invalid"):
+        at, message = _choice(at, item.get("ctx", {}), missing=kind == "union_tag_not_found")
+    elif kind == "string_too_short" and item.get("ctx", {}).get("min_length") == 1:
+        message = "it must not be empty"
     return {"at": at, "message": message[:300]}
+
+
+def _choice(at: str, context: dict[str, Any], missing: bool) -> tuple[str, str]:
+    """The field that says which of several shapes a body has, and what it may be."""
+    field = str(context.get("discriminator", "kind")).strip("'")
+    expected = str(context.get("expected_tags", "")).replace("'", "") or ", ".join(KINDS)
+    place = f"{at}.{field}" if at else field
+    return place, f"{'this field is needed: one' if missing else 'it is none'} of {expected}"
 
 
 def first_of(errors: list[dict[str, Any]]) -> str:

@@ -24,6 +24,10 @@ RidingChoice = Annotated[str, StringConstraints(pattern="^(all|own|none)$")]
 class KeyRequest(Body):
     """The key to create.
 
+    `redeem` says what an unredeemed permit tells: `required`, that the mail is not out, so that it
+    expires at `send_by` and may be granted again; `optional`, nothing, so that it becomes unknown,
+    a claimed one too. A key that mails without a redeem must be `optional`.
+
     `kinds`, `stages`, `intents` and `customers` are the only ones that it may ask for; null or left
     out is no limit. A key with `stages` and no `kinds` may ask for reminders alone, one with
     `intents` for mail in threads (`message`, `reply`, `follow_up`). With `addresses` false its

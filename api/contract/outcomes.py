@@ -1,10 +1,10 @@
 """Schemas of outcomes: what became of a mail, and a person's correction of it."""
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
-from api.contract.fields import Body, Id, MessageId, Metadata, Name, Reason, Text
+from api.contract.fields import Body, Id, MessageId, Metadata, Name, OwnId, Reason, Text
 
 
 class CorrectionRequest(Body):
@@ -40,3 +40,16 @@ class OutcomeRequest(Body):
         if self.correction is not None and self.outcome != "rejected":
             raise ValueError("a correction goes with the outcome rejected")
         return self
+
+
+class OutcomeItem(OutcomeRequest):
+    """The outcome of one permit, in a batch."""
+
+    permit_id: OwnId
+
+
+class OutcomesRequest(Body):
+    """Up to 1000 outcomes, taken in order, each by itself: see OutcomeItem."""
+
+    outcomes: Annotated[list[Any], Field(max_length=1000)]
+    metadata: Metadata | None = None

@@ -9,6 +9,7 @@ from api.contract.fields import (
     CustomerId,
     Day,
     Email,
+    Flag,
     Id,
     Instant,
     Kind,
@@ -38,15 +39,24 @@ class ReleaseRequest(BreakerReset):
 
 
 class BreakersReset(BreakerReset):
-    """Close several breakers: those of the named customers, or all open ones."""
+    """Close several breakers: those of the named customers, or all open ones.
+
+    `all` closes also those that opened for another reason: `opened_since` leaves out the ones that
+    were open before. With `dry_run` nothing is closed, and the answer lists in `would_reset` whose
+    breakers would be asked to close.
+    """
 
     customer_ids: Annotated[list[CustomerId], Field(min_length=1, max_length=1000)] | None = None
     all: Literal[True] | None = None
+    opened_since: Instant | None = None
+    dry_run: Flag = False
 
     @model_validator(mode="after")
     def _one_way(self) -> "BreakersReset":
         if (self.customer_ids is None) == (self.all is None):
             raise ValueError("name customer_ids, or say all: true")
+        if self.opened_since is not None and self.all is None:
+            raise ValueError("opened_since goes with all: true")
         return self
 
 

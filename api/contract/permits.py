@@ -18,6 +18,7 @@ from api.contract.fields import (
     MessageId,
     Metadata,
     Name,
+    OwnId,
     Text,
     Whole,
 )
@@ -242,6 +243,19 @@ class RedeemRequest(Body):
     """`attempt`: a random id, made in memory for this one attempt to send."""
 
     attempt: Id | None = None
+    metadata: Metadata | None = None
+
+
+class RedeemItem(RedeemRequest):
+    """The redeem of one permit, in a batch."""
+
+    permit_id: OwnId
+
+
+class RedeemsRequest(Body):
+    """Up to 1000 redeems, decided in order, each by itself: see RedeemItem."""
+
+    redeems: Annotated[list[Any], Field(max_length=1000)]
     metadata: Metadata | None = None
 
 

@@ -74,9 +74,13 @@ class Written(Body):
 
 
 class BreakersClosed(Body):
-    """The customers whose breakers were closed, and those that the ledger does not know."""
+    """The customers whose breakers were closed, and those that the ledger does not know.
+
+    `would_reset` is there after a `dry_run`, which closes none.
+    """
 
     reset: list[str]
+    would_reset: list[str] | None = None
     unknown: list[str]
     position: str
 

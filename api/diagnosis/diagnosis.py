@@ -15,6 +15,8 @@ from api.guard_check.parts import ProbedParts
 from api.guard_check.probes import Probes
 from ledger.application.ports import Need
 from ledger.domain.control import CONTROL_ID, Control
+from ledger.domain.policy import Policy
+from ledger.store.alerts.outbox import list_alerts
 from ledger.store.looking_back.journal import ledger_status
 from ledger.store.statements import statement
 from ledger.store.webhooks.refresh import overdue
@@ -63,6 +65,15 @@ async def diagnose(parts: ProbedParts, targets: int) -> Diagnosis:
                 "no_alert_target",
                 "alerts go nowhere: nobody is paged",
                 "set LEDGER_ALERT_URLS, then run a guard check (docs/guides/alerts.md)",
+            )
+        )
+    if parts.policy.message_id_domain == Policy().message_id_domain:
+        found.append(
+            Finding(
+                "message_id_domain",
+                "note",
+                f"Message-IDs end in {parts.policy.message_id_domain}, which is nobody's domain",
+                "set LEDGER_MESSAGE_ID_DOMAIN to the domain that you mail from",
             )
         )
     if parts.test_clock:
@@ -212,6 +223,19 @@ async def _alerts(parts: ProbedParts, connection: AsyncConnection[Any]) -> list[
     return found
 
 
+async def _skipped_redeems(parts: ProbedParts, connection: AsyncConnection[Any]) -> list[Finding]:
+    skipping = await list_alerts(connection, limit=_COUNTED, kind="redeem_skipped", unacked=True)
+    return [
+        wrong(
+            "redeem_skipped",
+            alert.summary,
+            "let it redeem right before each mail, or give it a key with redeem: optional, whose "
+            "unreported mails are unknown; then alerts ack (docs/guides/senders.md)",
+        )
+        for alert in reversed(skipping.items)
+    ]
+
+
 async def _webhooks(parts: ProbedParts, connection: AsyncConnection[Any]) -> list[Finding]:
     found = []
     bodies = await list_rejected(connection, limit=_COUNTED)
@@ -236,7 +260,14 @@ async def _webhooks(parts: ProbedParts, connection: AsyncConnection[Any]) -> lis
 
 
 _Look = Callable[[ProbedParts, AsyncConnection[Any]], Awaitable[list[Finding]]]
-_LOOKS: tuple[_Look, ...] = (_read_models, _unknown, _breakers, _alerts, _webhooks)
+_LOOKS: tuple[_Look, ...] = (
+    _read_models,
+    _unknown,
+    _breakers,
+    _skipped_redeems,
+    _alerts,
+    _webhooks,
+)
 
 
 def _count(number: int, noun: str) -> str:

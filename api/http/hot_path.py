@@ -1,36 +1,40 @@
-"""The hot path: answers permits, redeems and webhooks without FastAPI; limits every body (D4)."""
+"""The hot path: answers about permits, and webhooks, without FastAPI; limits every body (D4)."""
 
 import contextlib
 import logging
-import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Protocol, TypeAlias
 
 from pydantic import ValidationError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api.contract.outcomes import OutcomeRequest
 from api.contract.permits import RedeemRequest
 from api.contract.problems import PROBLEM, ProblemError, invalid_answer, problem_answer
 from api.http.auth import SEVERAL, caller_of, the_authorization
 from api.http.context import Context
 from api.http.door.protocol import RESERVE
 from api.http.door.whole_answer import WHOLE_ANSWER, send_whole
-from api.http.permit_request import ask, kept_redeem
+from api.http.hot_routes import hot_route
+from api.http.permit_reports import outcome_of, redeem_of
+from api.http.permit_request import ask
 from api.http.reserve import may_use_the_reserve
-from api.running.decision_ids import DECISION_IDS
 from api.running.latency import NO_ROUTE
 from api.webhooks.answering import answer_webhook
 from ledger.application.answers import Answer
+from ledger.application.caller import Caller
 from ledger.application.clock import stopwatch
-from ledger.application.commands import Redeem
 from ledger.application.ports import StoreUnavailable
 
 PERMITS = "/v1/permits"
 WEBHOOKS = "/v1/webhooks/"
 _REDEEM = "/redeem"
-_SHORTCUTS = {True: WEBHOOKS + "{provider}", False: PERMITS + "/{permit_id}" + _REDEEM}
-_NO_PERMIT = str(uuid.UUID(int=0))
+_OUTCOME = "/outcome"
+_OF_ONE_PERMIT = 4
+"""Slashes in the path of what is done with one permit."""
+_KEY = b"idempotency-key"
 _log = logging.getLogger("ledger.http")
+Headers: TypeAlias = Iterable[tuple[bytes, bytes]]
 _Way: TypeAlias = Callable[[Scope, str, Receive], Awaitable[Answer]]
 _IN_NEED = ("/v1/control", "/v1/alerts")
 """What an operator's key is never limited in."""
@@ -56,7 +60,7 @@ class HasContext(Protocol):
 class HotPath:
     """An ASGI application around the whole service.
 
-    Three endpoints get almost all of the load: they skip routing, dependency injection and response
+    Four endpoints get almost all of the load: they skip routing, dependency injection and response
     models, which cost more than the decision (ADR 0002). They also exist as FastAPI routes, for the
     OpenAPI document. All other requests are passed to FastAPI, with a limit on the body.
     """
@@ -82,7 +86,7 @@ class HotPath:
         if state and RESERVE in state and not await self._is_in_need(scope, path):
             await send_answer(scope, send, _CROWDED, close=True)
             return
-        way = self._shortcut(path) if scope["method"] == "POST" else None
+        way = self._shortcut(path, scope["headers"]) if scope["method"] == "POST" else None
         if way is None:
             await self._limited(scope, receive, send, path)
             route = getattr(scope.get("route"), "path_format", NO_ROUTE)
@@ -95,8 +99,7 @@ class HotPath:
         except Gone:
             return
         await send_answer(scope, send, answer)
-        route = path if path == PERMITS else _SHORTCUTS[path.startswith(WEBHOOKS)]
-        self._state.context.latencies.observe("POST", route, stopwatch() - started)
+        self._state.context.latencies.observe("POST", hot_route(path), stopwatch() - started)
 
     async def _is_in_need(self, scope: Scope, path: str) -> bool:
         """Is this to be answered though all places are taken: an operator's call, or a probe's?"""
@@ -125,9 +128,15 @@ class HotPath:
         finally:
             context.key_limits.leave(caller.key_id)
 
-    def _shortcut(self, path: str) -> _Way | None:
-        if path == PERMITS or (path.startswith(PERMITS + "/") and path.endswith(_REDEEM)):
+    def _shortcut(self, path: str, headers: Headers) -> _Way | None:
+        if path == PERMITS:
             return self._permit
+        if path.startswith(PERMITS + "/") and path.count("/") == _OF_ONE_PERMIT:
+            if path.endswith(_REDEEM):
+                return self._permit
+            # The answer to a report with an Idempotency-Key is stored, which few ask for.
+            if path.endswith(_OUTCOME) and not any(name == _KEY for name, _ in headers):
+                return self._permit
         if path.startswith(WEBHOOKS) and "/" not in path[len(WEBHOOKS) :]:
             return self._webhook
         return None
@@ -140,14 +149,14 @@ class HotPath:
         return await answer_webhook(intake, path[len(WEBHOOKS) :], headers, body)
 
     async def _permit(self, scope: Scope, path: str, receive: Receive) -> Answer:
-        """The answer of a permit or redeem; the body of who may not ask is not read."""
+        """The answer to an ask, a redeem or an outcome; of who may not, the body is not read."""
         authorization = key_header = None
         for name, value in scope["headers"]:
             if name == b"authorization":
                 if authorization is not None:
                     return problem_answer("unauthorized", SEVERAL)
                 authorization = value
-            elif name == b"idempotency-key":
+            elif name == _KEY:
                 key_header = value.decode("latin-1")
         context: Context = self._state.context
         caller = await caller_of(context, authorization)
@@ -160,12 +169,7 @@ class HotPath:
             body = await read_body(receive, self._limit)
             if path == PERMITS:
                 return await ask(context, caller, path, body, key_header)
-            permit_id = _permit_id(path[len(PERMITS) + 1 : -len(_REDEEM)])
-            asked = RedeemRequest.model_validate_json(body or b"{}")
-            request = kept_redeem(permit_id, asked)
-            return await context.engine.submit(
-                Redeem(permit_id, asked.attempt, caller, DECISION_IDS.next(), request)
-            )
+            return await _reported(context, caller, path, body)
         finally:
             context.key_limits.leave(caller.key_id)
 
@@ -221,20 +225,14 @@ async def _answered(work: Awaitable[Answer]) -> Answer:
         return problem_answer("internal_error", "the request could not be answered; see the log")
 
 
-def _permit_id(text: str) -> str:
-    """The permit's id, or one that is nobody's: the engine tells a revoked key before the 404."""
-    try:
-        return str(uuid.UUID(text))
-    except ValueError:
-        return _NO_PERMIT
-
-
-def known_uuid(text: str) -> str:
-    """Normalise a UUID. Raises ProblemError for a text that cannot be a permit's id."""
-    try:
-        return str(uuid.UUID(text))
-    except ValueError:
-        raise ProblemError("unknown_permit", "there is no such permit") from None
+async def _reported(context: Context, caller: Caller, path: str, body: bytes) -> Answer:
+    """The answer to a redeem or an outcome. Raises ValidationError."""
+    permit_id, what = path[len(PERMITS) + 1 :].split("/")
+    if what == _REDEEM[1:]:
+        asked = RedeemRequest.model_validate_json(body or b"{}")
+        return await context.engine.submit(redeem_of(caller, permit_id, asked))
+    report = outcome_of(caller, permit_id, OutcomeRequest.model_validate_json(body))
+    return report if isinstance(report, Answer) else await context.engine.submit(report)
 
 
 def _header(scope: Scope, wanted: bytes) -> bytes | None:

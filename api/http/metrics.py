@@ -55,6 +55,11 @@ class LedgerCollector(Collector):
         yield _counter(
             "unavailable", "Requests that the store did not answer", counters.unavailable
         )
+        yield _counter(
+            "redeems_skipped",
+            "Mails reported as sent whose permit had to be redeemed and was not",
+            counters.redeems_skipped,
+        )
         yield _counter("batch_seconds", "Seconds spent on batches", counters.seconds_in_store)
         answers = {(code,): count for code, count in counters.answers.items()}
         yield _counters("answers", "Decisions by their answer", ("code",), answers)

@@ -27,7 +27,9 @@ _TAGS = {
 _HEADERS = {
     "Idempotent-Replayed": "`true` where this is the stored answer of an earlier request",
     "Ledger-Warning": "`idempotency-key-changes`: one send key came under several keys; "
-    "`reported-id-not-kept`: an id of the report is another mail's",
+    "`reported-id-not-kept`: an id of the report is another mail's; "
+    "`redeem-skipped`: the permit had to be redeemed before its mail and was not; "
+    "`redeem-before-mail`: redeem claimed permits also with a key whose redeem is optional",
     "Ledger-Stale": "Seconds by which the read model is behind the log",
     "Retry-After": "Seconds to wait before asking again",
     "WWW-Authenticate": "`Bearer`",
@@ -191,7 +193,7 @@ def _headers_of(path: str, status: str, parameters: set[str]) -> list[str]:
         found.append("Idempotent-Replayed")
     if path == "/v1/permits" and status == "409":
         found.append("Ledger-Warning")
-    if path == "/v1/permits/{permit_id}/outcome" and status == "200":
+    if path in ("/v1/permits/{permit_id}/outcome", "/v1/due/claim") and status == "200":
         found.append("Ledger-Warning")
     if path == "/v1/due" and status == "200":
         found.append("Ledger-Stale")

@@ -144,6 +144,7 @@ def _one(value: Any) -> Examples:
     return {_JSON: _named({"example": value})}
 
 
+_A_PERMIT = "0b0d4a52-6c3e-4d0a-9a51-3f6c0b1e9d11"
 ASKED: dict[tuple[str, str], Examples] = {
     ("post", "/v1/permits"): {
         _JSON: _named(PERMITS | {"a dry run": {**PERMITS["notification"], "dry_run": True}})
@@ -156,6 +157,12 @@ ASKED: dict[tuple[str, str], Examples] = {
             }
         )
     },
+    ("post", "/v1/permits/redeem"): _one(
+        {"redeems": [{"permit_id": _A_PERMIT, "attempt": "3f6c0b1e9d"}]}
+    ),
+    ("post", "/v1/permits/outcomes"): _one(
+        {"outcomes": [{"permit_id": _A_PERMIT, "outcome": "sent", "provider": "resend"}]}
+    ),
     ("post", "/v1/permits/{permit_id}/redeem"): _one({"attempt": "3f6c0b1e9d"}),
     ("post", "/v1/permits/{permit_id}/outcome"): {
         _JSON: _named(
@@ -226,7 +233,7 @@ DENIALS: dict[tuple[str, str], dict[str, list[str]]] = {
             "apology_already_sent not_paused not_past_due not_reached stage_superseded "
             "balance_below_stage payment_in_flight on_hold permit_held outcome_unknown not_owner "
             "breaker_open paused recovery_mode address_on_hold answered superseded "
-            "subscription_ended too_late facts_stale reminded_recently"
+            "subscription_ended too_late facts_stale reminded_recently similar_intent"
         ).split(),
         "403": ["forbidden", "key_limit", "riding_facts_refused"],
         "422": ["key_conflict", "invalid_request", "unknown_intent"],

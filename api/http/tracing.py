@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.http.door.whole_answer import piecewise
+from api.http.hot_routes import hot_route
 from api.running.latency import NO_ROUTE
 from ledger.application.clock import stopwatch
 
@@ -59,11 +60,6 @@ class Traced:
 
 def _route_of(scope: Scope) -> str:
     """The route's template: what the hot path answers has none in the scope."""
-    path: str = scope["path"]
     if "route" in scope:
         return str(getattr(scope["route"], "path_format", NO_ROUTE))
-    if path == "/v1/permits":
-        return path
-    if path.startswith("/v1/permits/") and path.endswith("/redeem"):
-        return "/v1/permits/{permit_id}/redeem"
-    return "/v1/webhooks/{provider}" if path.startswith("/v1/webhooks/") else NO_ROUTE
+    return hot_route(scope["path"])

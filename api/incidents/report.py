@@ -11,7 +11,7 @@ from psycopg import AsyncConnection
 from api.incidents.timeline import Entry, timeline_of
 from ledger.domain.incident import Apology, Incident
 from ledger.domain.policy import Policy
-from ledger.store.looking_back.incident_acts import switches_since
+from ledger.store.looking_back.incident_acts import breakers_closed, switches_since
 from projections.affected import AffectedCustomer, SenderShare, Summary, Window, overview_of
 
 MOST_LISTED = 5_000
@@ -105,13 +105,16 @@ async def report_of(
         seconds=seconds,
     )
     switches = await switches_since(connection, incident.window_from, _MOST_SWITCHES)
+    ids = [i for a in overview.customers for i in (a.customer_id, *a.also_known_as)]
+    until = incident.closed_at or now
+    closed = await breakers_closed(connection, ids, incident.window_from, until, _MOST_SWITCHES)
     return Report(
         incident=incident,
         generated_at=now,
         position=position,
         policy=policy,
         summary=overview.summary,
-        timeline=timeline_of(incident, overview.summary, overview.alerts, switches),
+        timeline=timeline_of(incident, overview.summary, overview.alerts, switches, closed),
         senders=overview.senders,
         customers=[ReportedCustomer(a, apology_to(incident, a)) for a in overview.customers],
         chart=Chart(window.from_, seconds, bars, overview.series),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ledger.domain.incident import Incident
-from ledger.store.looking_back.incident_acts import Switched
+from ledger.store.looking_back.incident_acts import Closed, Switched
 from projections.affected import AlertsOfKind, Summary
 
 _KINDS = {
@@ -13,6 +13,7 @@ _KINDS = {
     "loop_guard": "A reply loop was caught",
     "permit_unknown": "A mail's outcome was unknown for long",
     "sent_after_expiry": "A mail was sent although its permit had ended",
+    "redeem_skipped": "A sender mailed without a redeem",
     "address_on_hold": "An address was put on hold",
     "shared_address": "Two customers turned out to have one address",
 }
@@ -32,12 +33,14 @@ def timeline_of(
     summary: Summary,
     alerts: Sequence[AlertsOfKind],
     switches: Sequence[Switched],
+    closed: Sequence[Closed] = (),
 ) -> list[Entry]:
     """The timeline, in order of time; only people's actions can make it long."""
     entries = [
         *_mails(summary),
         *_alerts(alerts),
         *_switches(incident, switches),
+        *_breakers(closed),
         *_incident(incident),
     ]
     return sorted(entries, key=lambda entry: entry.at)
@@ -98,6 +101,14 @@ def _switches(incident: Incident, switches: Sequence[Switched]) -> Iterator[Entr
         elif switch.name == "RecoveryEnded" and not closed:
             text = f"{fields['by']} ended recovery mode: {fields['reason']}"
             yield Entry(switch.at, "recovery_ended", text)
+
+
+def _breakers(closed: Sequence[Closed]) -> Iterator[Entry]:
+    for act in closed:
+        whose = (
+            "a breaker" if act.customers == 1 else f"the breakers of {act.customers:,} customers"
+        )
+        yield Entry(act.at, "breakers_reset", f"{act.by} closed {whose}: {act.reason}")
 
 
 def _incident(incident: Incident) -> Iterator[Entry]:

@@ -7,6 +7,8 @@ import os
 import secrets
 import signal
 import socket
+import stat
+import sys
 import threading
 import time
 import urllib.error
@@ -16,7 +18,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
-from typing import Any, cast
+from typing import IO, Any, cast
 
 import psycopg
 import uvicorn
@@ -28,14 +30,15 @@ from api.paging.targets import targets_of
 from api.process.assembly import build_app
 from api.process.logs import configure_logging, log_config
 from api.process.open_files import within_open_files
-from api.settings.environment import Settings, kept_secret, load_settings
+from api.settings.environment import Settings, kept_secret, load_settings, new_secret
 from api.settings.greedy_callers import DoorLimits
 from api.settings.service_file import SERVICE_FILE
+from ledger.domain.policy import Policy
 from ledger.store.embedded.server import EmbeddedPostgres
-from ledger.store.keys import SCOPES, insert_first_key
+from ledger.store.keys import SCOPES, insert_first_key, is_live
 from ledger.store.migrate import migrate
 from ledger.store.session_limits import session_options
-from ledger.store.setup import is_fresh, prepare_ledger
+from ledger.store.setup import check_secret, is_fresh, prepare_ledger
 from ledger.store.witness.shared_witness import prepare_shared_witness
 from ledger.store.witness.witness_file import WitnessError, check_witness
 from projections.schema import prepare_projections
@@ -47,6 +50,9 @@ _SECRET = "LEDGER_SECRET"
 _WITNESS = "LEDGER_WITNESS"
 _SUPERVISE_SECONDS = 0.5
 _READY_SECONDS = 60.0
+FIRST_KEY = "first-key"
+"""The file of the ready-made key, in the data folder."""
+_DOMAIN = "set LEDGER_MESSAGE_ID_DOMAIN to the domain that you mail from"
 
 
 class CannotListen(Exception):
@@ -55,11 +61,17 @@ class CannotListen(Exception):
 
 @dataclass(frozen=True)
 class Started:
-    """A prepared ledger that can be served."""
+    """A prepared ledger that can be served; `settings` have its secret.
 
+    `first_key` is the ready-made key, None where there is none or it was revoked; `fresh` says that
+    this start made it.
+    """
+
+    settings: Settings
     conninfo: str
     test_clock: bool
     first_key: str | None
+    fresh: bool = False
 
 
 @contextlib.contextmanager
@@ -84,23 +96,51 @@ def running_store(settings: Settings) -> Iterator[str]:
 def prepare(settings: Settings, conninfo: str, test_clock: datetime | None) -> Started:
     """Migrate, check the secret, set the test clock, and make the first key of a new ledger.
 
-    Raises MigrationError, WrongSecret, RealHistory or WitnessError.
+    A ledger that has no secret yet gets one in the data folder. Raises MigrationError, WrongSecret,
+    RealHistory or WitnessError.
     """
     migrate(conninfo)
+    settings = _with_secret(settings, conninfo)
     _begin_witness(settings, conninfo)
     prepare_projections(conninfo, settings.policy)
     on_test_clock = prepare_ledger(conninfo, settings.secret, settings.policy, test_clock)
-    first_key = None
-    if settings.database_url is None:
-        path = settings.data_dir / "first-key"
-        if is_fresh(conninfo):
-            path.unlink(missing_ok=True)
-            first_key = kept_secret(path, lambda: f"slk_{secrets.token_urlsafe(32)}")
-            with psycopg.connect(conninfo, autocommit=True, options=session_options()) as db:
-                insert_first_key(db, first_key, SCOPES)
-        elif path.exists():
-            first_key = path.read_text(encoding="ascii").strip()
-    return Started(conninfo, on_test_clock, first_key)
+    if settings.database_url is not None:
+        return Started(settings, conninfo, on_test_clock, None)
+    path = settings.data_dir / FIRST_KEY
+    if not is_fresh(conninfo):
+        return Started(settings, conninfo, on_test_clock, _kept_key(path, conninfo))
+    path.unlink(missing_ok=True)
+    first_key = kept_secret(path, lambda: f"slk_{secrets.token_urlsafe(32)}")
+    with psycopg.connect(conninfo, autocommit=True, options=session_options()) as db:
+        insert_first_key(db, first_key, SCOPES)
+    return Started(settings, conninfo, on_test_clock, first_key, fresh=True)
+
+
+def _with_secret(settings: Settings, conninfo: str) -> Settings:
+    """The settings with a secret: a new one only for a ledger that was never set up with any."""
+    if settings.secret:
+        return settings
+    check_secret(conninfo, settings.secret)
+    secret = new_secret(settings.data_dir)
+    if settings.database_url is not None:
+        _log.warning(
+            "LEDGER_SECRET is not set: made one in %s. Give it to every process and command of "
+            "this ledger, and keep it with the backups",
+            settings.data_dir / "secret",
+        )
+    return replace(settings, secret=secret)
+
+
+def _kept_key(path: Path, conninfo: str) -> str | None:
+    """The ready-made key of an earlier start; forgotten once it is revoked."""
+    if not path.exists():
+        return None
+    key = path.read_text(encoding="ascii").strip()
+    with psycopg.connect(conninfo, autocommit=True, options=session_options()) as db:
+        if is_live(db, key):
+            return key
+    path.unlink(missing_ok=True)
+    return None
 
 
 def _begin_witness(settings: Settings, conninfo: str) -> None:
@@ -141,10 +181,10 @@ def serve(
             )
             ready.start()
             if workers == 1:
-                app = build_app(settings, conninfo, started.test_clock)
+                app = build_app(started.settings, conninfo, started.test_clock)
                 uvicorn.Server(server_config(app, door)).run(sockets=[listener])
             else:
-                _serve_with_workers(settings, door, started, listener, workers)
+                _serve_with_workers(started.settings, door, started, listener, workers)
 
 
 @contextlib.contextmanager
@@ -263,8 +303,12 @@ def _announce(
     say(f"send ledger: {url}")
     if settings.database_url is None:
         say(f"data (LEDGER_DATA_DIR): {settings.data_dir}")
+    if settings.policy.message_id_domain == Policy().message_id_domain:
+        say(f"WARNING: Message-IDs end in {settings.policy.message_id_domain}; {_DOMAIN}")
     if started.first_key is not None:
-        say(f"key (every scope, redeem optional): {started.first_key}")
+        path = settings.data_dir / FIRST_KEY
+        shown = started.first_key if started.fresh and not is_kept(sys.stdout) else f"in {path}"
+        say(f"key (every scope, redeem optional): {shown}")
     else:
         say("keys: make one with `send-ledger keys create NAME --scope send --scope facts`")
     if started.test_clock:
@@ -275,6 +319,16 @@ def _announce(
         write_announcement(settings.data_dir / SERVICE_FILE, url, started.first_key)
     if when_ready is not None:
         when_ready(url, started)
+
+
+def is_kept(output: IO[str]) -> bool:
+    """Does what is printed end in a log that is kept: a file, or the journal of systemd?"""
+    if "JOURNAL_STREAM" in os.environ:
+        return True
+    try:
+        return stat.S_ISREG(os.fstat(output.fileno()).st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def write_announcement(path: Path, url: str, key: str | None) -> None:

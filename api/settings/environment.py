@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from api.settings.greedy_callers import BadBound, DoorLimits, PerKey, read_door, read_per_key
 from api.settings.names import NotedEnvironment, misspelt
 from api.webhooks.provider import Settings as WebhookSettings
-from ledger.domain.policy import DEFAULT_LOCALE, Policy, parse_policy
+from ledger.domain.policy import DEFAULT_LOCALE, Policy, PolicyError, parse_policy
 
 if TYPE_CHECKING:
     from api.webhooks.refresh.apis import ApiAccess
@@ -80,7 +80,8 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     """The settings from the environment and the file that LEDGER_CONFIG names.
 
     The default file is `ledger.toml` in the working folder. Raises SettingsError, also for names
-    that begin with `LEDGER_` and are no setting, or PolicyError.
+    that begin with `LEDGER_` and are no setting. No secret is made here: it is empty where there is
+    none yet.
     """
     env = NotedEnvironment(os.environ if environ is None else environ)
     config = _config_file(env)
@@ -112,7 +113,6 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     strange = misspelt(env, env.asked | {"LEDGER_SECRET"})
     if strange:
         raise SettingsError("; ".join(strange) + "; docs/settings.md lists the settings")
-    # Last: where a name is misspelt, no secret is made for a ledger that has one already.
     return replace(settings, secret=_secret(env, data_dir))
 
 
@@ -174,9 +174,13 @@ def default_data_dir() -> str:
     return f"{base}/send-ledger"
 
 
+def _config_path(env: Mapping[str, str]) -> Path:
+    return Path(env.get("LEDGER_CONFIG") or "ledger.toml")
+
+
 def _config_file(env: Mapping[str, str]) -> dict[str, Any]:
     named = env.get("LEDGER_CONFIG")
-    path = Path(named or "ledger.toml")
+    path = _config_path(env)
     if not path.exists():
         if named:
             raise SettingsError(f"LEDGER_CONFIG names {path}, which does not exist")
@@ -188,11 +192,24 @@ def _config_file(env: Mapping[str, str]) -> dict[str, Any]:
     unknown = set(config) - {"policy"}
     if unknown:
         raise SettingsError(f"{path}: unknown tables {sorted(unknown)}; known is [policy]")
+    if not isinstance(config.get("policy", {}), dict):
+        raise SettingsError(f"{path}: policy is a table, written [policy]")
     return config
 
 
 def _policy(env: Mapping[str, str], config: dict[str, Any]) -> Policy:
-    policy = parse_policy(_policy_table(env, config))
+    """The policy; an error names the variable or the file of the setting. Raises SettingsError."""
+    given = _overrides(env)
+    for name, value in given.items():
+        try:
+            parse_policy({name: value})
+        except PolicyError as error:
+            why = str(error).removeprefix(f"policy.{name}").lstrip(":")
+            raise SettingsError(f"LEDGER_{name.upper()}: {why.strip()}") from None
+    try:
+        policy = parse_policy(config.get("policy", {}) | given)
+    except PolicyError as error:
+        raise SettingsError(f"{_config_path(env)}: {error}") from None
     if policy.locale == DEFAULT_LOCALE:
         return policy
     # Late, for the sake of the command line: Babel takes its time to load.
@@ -201,27 +218,38 @@ def _policy(env: Mapping[str, str], config: dict[str, Any]) -> Policy:
     try:
         locale_named(policy.locale)
     except UnknownLocale as error:
-        raise SettingsError(f"policy.locale: {error}") from error
+        raise SettingsError(f"{_config_path(env)}: policy.locale: {error}") from error
     return policy
 
 
-def _policy_table(env: Mapping[str, str], config: dict[str, Any]) -> dict[str, Any]:
-    """The `[policy]` table; `LEDGER_TIME_ZONE` and `LEDGER_MESSAGE_ID_DOMAIN` override it."""
-    table: dict[str, Any] = dict(config.get("policy", {}))
-    for name in ("time_zone", "message_id_domain"):
-        value = env.get(f"LEDGER_{name.upper()}")
-        if value:
-            table[name] = value
-    return table
+def _overrides(env: Mapping[str, str]) -> dict[str, str]:
+    """What LEDGER_TIME_ZONE and LEDGER_MESSAGE_ID_DOMAIN say in place of the `[policy]` table."""
+    names = ("time_zone", "message_id_domain")
+    given = {name: env.get(f"LEDGER_{name.upper()}") for name in names}
+    return {name: value for name, value in given.items() if value}
 
 
 def _secret(env: Mapping[str, str], data_dir: Path) -> bytes:
-    """LEDGER_SECRET, or a 0600 file in the data folder, outside PostgreSQL's folder (D18)."""
+    """LEDGER_SECRET, or that of the file in the data folder; empty where there is neither yet."""
     given = env.get("LEDGER_SECRET")
     if given:
         if len(given) < 16:
             raise SettingsError("LEDGER_SECRET needs at least 16 characters")
         return given.encode()
+    path = data_dir / "secret"
+    try:
+        return path.read_text(encoding="ascii").strip().encode() if path.exists() else b""
+    except OSError as error:
+        raise SettingsError(
+            f"LEDGER_SECRET is not set and {path} cannot be used: {error}"
+        ) from error
+
+
+def new_secret(data_dir: Path) -> bytes:
+    """The secret of a new ledger, kept in a 0600 file outside PostgreSQL's folder (D18).
+
+    Raises SettingsError where the folder cannot be used.
+    """
     path = data_dir / "secret"
     try:
         return kept_secret(path, lambda: secrets.token_hex(32)).encode()

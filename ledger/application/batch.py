@@ -22,6 +22,7 @@ from ledger.application.decide import decide, lapses, riding_facts
 from ledger.application.decision_rows import decision_row
 from ledger.application.dry_run import rehearse
 from ledger.application.effects import Change, NameClaim, Outcome, denied, ids_of_outcome
+from ledger.application.facts.confirmations import latest_snapshot
 from ledger.application.key_obstacles import obstacle_on_record
 from ledger.application.ports import (
     Batch,
@@ -42,8 +43,7 @@ from ledger.domain.control import CONTROL_ID, Control
 from ledger.domain.invoice import Invoice
 from ledger.domain.policy import Policy
 
-_MOST_LOADS = LONGEST_MERGE_CHAIN
-_MOST_WALKS = 5
+_MOST_LOADS, _MOST_WALKS = LONGEST_MERGE_CHAIN, 5
 SNAPSHOT_EVERY = 32
 """A snapshot is written each time an aggregate's version passes a multiple of this."""
 
@@ -156,7 +156,7 @@ async def run(work: Work, command: Command) -> Answer:
 
 
 async def _outcome(work: Work, command: Command) -> Outcome:
-    """The outcome; its events are applied, after those of lapses and of facts that ride along."""
+    """The outcome; its events are applied, after those of lapses and riding facts."""
     if isinstance(command, RequestPermit) and command.facts:
         if command.caller.riding is not Riding.ALL:
             return await _on_trial(work, command)
@@ -240,7 +240,7 @@ async def _loading(work: Work, ask: Any) -> Any:
 
 async def _apply(work: Work, change: Change) -> None:
     """Number the event, stamp it with the time of the batch, and let it change its aggregate."""
-    aggregates = work.world.aggregates
+    aggregates: dict[UUID, Any] = work.world.aggregates
     work.touched.append(change.aggregate_id)
     try:
         aggregate = aggregates[change.aggregate_id]
@@ -256,14 +256,14 @@ async def _apply(work: Work, change: Change) -> None:
         timestamp=work.world.now,
         **change.fields,
     )
-    mutated: Any = event.mutate(aggregate)
-    aggregates[change.aggregate_id] = mutated
+    aggregates[change.aggregate_id] = mutated = event.mutate(aggregate)
     work.batch.events.append(event)
     if version % SNAPSHOT_EVERY == 0:
         work.to_snapshot[change.aggregate_id] = mutated
     if change.event is Invoice.Observed:
         assert isinstance(event, Invoice.Observed)
-        work.batch.owners.add((event.snapshot.customer_id, mutated.invoice_id))
+        owner = event.snapshot.customer_id
+        work.batch.owners.add((owner, aggregates[change.aggregate_id].invoice_id))
         work.world.invoices_by_customer.clear()
 
 
@@ -331,7 +331,8 @@ async def _answer(work: Work, command: Command, outcome: Outcome) -> Answer:
 
 def _invoice_state(work: Work, invoice_id: str | None) -> dict[str, Any]:
     invoice = work.world.invoice(invoice_id) if invoice_id is not None else None
-    return invoice_view(invoice, work.world.now, work.world.policy) if invoice else {}
+    latest = latest_snapshot(work.world, invoice)
+    return invoice_view(invoice, work.world.now, work.world.policy, latest) if invoice else {}
 
 
 async def _decided(work: Work, command: RequestPermit | Redeem, outcome: Outcome) -> Answer:

@@ -13,7 +13,7 @@ OTHERS = "others"
 
 @dataclass(slots=True)
 class Counters:
-    """What the engine has done since it started.
+    """What the engine has done since it started; `redeems_skipped` are reports of such mails.
 
     `decisions` is by sender, kind of mail (`redeem` where the permit was asked for before) and
     answer; an address in a sender's name is left out (design D18).
@@ -24,6 +24,7 @@ class Counters:
     reruns: int = 0
     refused_full: int = 0
     unavailable: int = 0
+    redeems_skipped: int = 0
     seconds_in_store: float = 0.0
     decisions: dict[tuple[str, str, str], int] = field(default_factory=dict)
     _senders: dict[str, str] = field(default_factory=dict)

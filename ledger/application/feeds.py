@@ -6,6 +6,7 @@ from ledger.application.commands import NoteFeedSilence
 from ledger.application.effects import Alert, Change, Outcome
 from ledger.application.world import World
 from ledger.domain.control import CONTROL_ID, Control
+from ledger.domain.instants import told
 
 
 def note_silence(world: World, command: NoteFeedSilence) -> Outcome:
@@ -28,7 +29,7 @@ def note_silence(world: World, command: NoteFeedSilence) -> Outcome:
         Alert(
             "feed_silent",
             f"feed_silent:{source}:{command.heard_at.isoformat()}",
-            f"the source {source} was last heard at {command.heard_at.isoformat()}; "
+            f"the source {source} was last heard at {told(command.heard_at)}; "
             "what customers have paid since may be unknown",
         )
     )

@@ -25,6 +25,7 @@ from ledger.domain.control import CONTROL_ID, Control
 from ledger.domain.customer import Customer
 from ledger.domain.hold import Hold, is_of_sort
 from ledger.domain.incident import Incident
+from ledger.domain.instants import told
 from ledger.domain.job import Job
 from ledger.domain.mailbox import UNSUBSCRIBED
 from ledger.domain.reasons import Denial
@@ -114,7 +115,7 @@ def call_resume(world: World, command: CallResume) -> Outcome:
         return denied(
             Denial(
                 "guard_not_proven",
-                f"no guard check that started since {since.isoformat()} has passed; "
+                f"no guard check that started since {told(since)} has passed; "
                 "run one and name its id",
             )
         )

@@ -81,7 +81,7 @@ def _permit(world: World, command: RequestPermit, ask: Ask, imprint: str) -> Per
         customer_id=ask.customer_id,
         key_id=command.caller.key_id,
         sender=command.caller.name,
-        redeem_required=command.caller.redeem_required or ask.case.claim,
+        redeem_required=command.caller.redeem_required,
         granted_at=world.now,
         send_by=_send_by(world, ask),
         items=ask.items,

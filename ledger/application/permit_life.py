@@ -18,6 +18,7 @@ from ledger.application.permit_grant import copies_body, item_body
 from ledger.application.permit_settlement import settle
 from ledger.application.reported_names import ids_to_keep
 from ledger.application.sent_correction import correct_sent
+from ledger.application.skipped_redeem import SKIPPED, note_sent, skips_redeem
 from ledger.application.statement import covered_currencies
 from ledger.application.world import World
 from ledger.domain.customer import Customer
@@ -94,9 +95,10 @@ def report_outcome(world: World, command: ReportOutcome) -> Outcome:
     """Take a sender's word on its mail, in any order and repeated.
 
     `sent` after `unknown` is a settlement; after `expired` or `revoked` it is taken as the fact
-    that it is, and a human is told. `rejected` after `sent` is refused (already_settled), but for
-    a named human's correction with a reason. An id that is another mail's is not taken, and the
-    answer warns of it.
+    that it is, and a human is told. So is `sent` for a permit that had to be redeemed and was not:
+    the answer warns of it. `rejected` after `sent` is refused (already_settled), but for a named
+    human's correction with a reason. An id that is another mail's is not taken, and the answer
+    warns of it.
     """
     permit = world.permit(command.permit_id)
     if permit is None:
@@ -105,6 +107,8 @@ def report_outcome(world: World, command: ReportOutcome) -> Outcome:
         return Outcome(status=403, customer_id=permit.customer_id)
     wanted = State(command.outcome)
     outcome = Outcome(customer_id=permit.customer_id)
+    if wanted is State.SENT and skips_redeem(permit):
+        outcome.warnings.append(SKIPPED)
     if wanted == permit.state or (wanted is State.REJECTED and permit.state in FREED):
         if wanted is State.SENT:
             permit = _note_ids(world, outcome, permit, command)
@@ -124,6 +128,8 @@ def report_outcome(world: World, command: ReportOutcome) -> Outcome:
         return denied(denial, customer_id=permit.customer_id)
     if permit.state in FREED:
         outcome.alerts.append(sent_after_end(permit))
+    if wanted is State.SENT:
+        note_sent(outcome, permit)
     ids = ids_to_keep(world, outcome, permit, command)
     settled = settle(world, outcome, permit, wanted, command.reason, *ids)
     early = take_early_deliveries(world, outcome, *ids)

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ledger.domain import windows
-from ledger.domain.balance import Status
+from ledger.domain.balance import Snapshot, Status
 from ledger.domain.credits import less_credit
 from ledger.domain.customer import Customer
 from ledger.domain.invoice import Invoice
@@ -16,9 +16,14 @@ from ledger.domain.stages import due_stage, record_of
 from ledger.domain.windows import Window
 
 
-def invoice_view(invoice: Invoice, now: datetime, policy: Policy) -> dict[str, Any]:
-    """An invoice's state: what is owed (minor units), its cycle, and the state of each stage."""
-    snapshot, standing = invoice.snapshot, invoice.standing
+def invoice_view(
+    invoice: Invoice, now: datetime, policy: Policy, latest: Snapshot | None = None
+) -> dict[str, Any]:
+    """An invoice's state: what is owed (minor units), its cycle, and the state of each stage.
+
+    `latest` is its snapshot as of when its source said the same for the last time.
+    """
+    snapshot, standing = latest or invoice.snapshot, invoice.standing
     hold = invoice.holds.binding(now, DUNNING)
     until = invoice.in_flight_until(timedelta(days=policy.payment_in_flight_days))
     body: dict[str, Any] = {

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from ledger.domain.instants import told
+
 _DRIFT = 0.0002
 """How far two good clocks may drift apart, per second: four times the 50 ppm of a bad quartz."""
 
@@ -42,13 +44,13 @@ def judge(
     causes = []
     if abs(jump) > allowed and not _was_accepted(read, accepted_at, passed, allowed):
         causes.append(
-            f"the database's clock shows {read.at.isoformat()}, {_seconds(jump)} off what passed "
-            f"since {trusted.at.isoformat()}"
+            f"the database's clock shows {told(read.at)}, {_seconds(jump)} off what passed "
+            f"since {told(trusted.at)}"
         )
     if log_at is not None and log_at - read.at > bound:
         causes.append(
-            f"the last event of the log is of {log_at.isoformat()}, {_seconds(log_at - read.at)} "
-            f"ahead of the database's clock, {read.at.isoformat()}"
+            f"the last event of the log is of {told(log_at)}, {_seconds(log_at - read.at)} "
+            f"ahead of the database's clock, {told(read.at)}"
         )
     if not causes:
         return None

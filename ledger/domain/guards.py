@@ -14,6 +14,7 @@ from ledger.domain import windows
 from ledger.domain.control import Control
 from ledger.domain.conversation import Conversation
 from ledger.domain.customer import Customer
+from ledger.domain.instants import told
 from ledger.domain.mailbox import Mailbox
 from ledger.domain.permit import Lane, State
 from ledger.domain.policy import Policy
@@ -96,7 +97,7 @@ def final_duplicate(case: Case, subject: Subject) -> Denial | None:
     if not holder.final:
         return None
     original = holder.as_original()
-    when = f" at {holder.at.isoformat()}" if holder.at else ""
+    when = f" at {told(holder.at)}" if holder.at else ""
     by = f" by {holder.sender}" if holder.sender else ""
     detail = f"{subject.name} was sent{when}{by}"
     return Denial(subject.duplicate_code, detail, permit_id=holder.permit_id, original=original)
@@ -130,7 +131,7 @@ def too_late(case: Case, subject: Subject) -> Denial | None:
     """What the mail tells of is so long ago that it would only confuse."""
     if case.not_after is None or case.now < case.not_after:
         return None
-    return Denial("too_late", f"{subject.name} was to go before {case.not_after.isoformat()}")
+    return Denial("too_late", f"{subject.name} was to go before {told(case.not_after)}")
 
 
 def outside_facts(case: Case, subject: Subject) -> Denial | None:
@@ -159,7 +160,7 @@ def unsubscribed(case: Case) -> Denial | None:
         return None
     return Denial(
         "on_hold",
-        f"the address is unsubscribed from {case.kind} mail since {hold.at.isoformat()}",
+        f"the address is unsubscribed from {case.kind} mail since {told(hold.at)}",
         available_at=hold.until,
     )
 
@@ -198,7 +199,7 @@ def pause(case: Case) -> Denial | None:
     if found is None:
         return None
     scope, called = found
-    return Denial("paused", f"{scope} is paused since {called.since.isoformat()}: {called.reason}")
+    return Denial("paused", f"{scope} is paused since {told(called.since)}: {called.reason}")
 
 
 def address_hold(case: Case) -> Denial | None:
@@ -227,7 +228,7 @@ def breaker(case: Case) -> Denial | None:
     return Denial(
         "breaker_open",
         f"the breaker of customer {case.customer.customer_id} is open for {found.scope} "
-        f"since {found.opened_at.isoformat()}: {found.cause}",
+        f"since {told(found.opened_at)}: {found.cause}",
     )
 
 

@@ -61,6 +61,7 @@ NEXT_STEPS: dict[str, NextStep] = {
     "unknown_permit": _fix("Check the permit's id."),
     "already_sent": _DONE,
     "duplicate_intent": _DONE,
+    "similar_intent": _stop("Do not send: the same was said in this thread under another intent."),
     "already_replied": _stop("Do not reply: this message has its answer."),
     "answered": _stop("Do not follow up: a person has answered; answer them."),
     "superseded": _stop("Do not send: a later follow-up went out."),

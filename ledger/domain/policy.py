@@ -83,6 +83,8 @@ class Policy:
     remind_after_subscription_end: bool = True
     upcoming_event_types: tuple[str, ...] = DEFAULT_UPCOMING
     own_lists: tuple[str, ...] = ()
+    known_intents: tuple[str, ...] = ()
+    deny_similar_intents: bool = False
     message_id_domain: str = "send-ledger.invalid"
     locale: str = DEFAULT_LOCALE
 
@@ -161,12 +163,15 @@ def parse_policy(raw: Mapping[str, Any]) -> Policy:
     _choice(values, "breaker_opens", ("at_once", "on_flood"))
     _flag(values, "age_from_issue_without_due_date")
     _flag(values, "remind_after_subscription_end")
+    _flag(values, "deny_similar_intents")
+    if "known_intents" in values:
+        values["known_intents"] = _intents(values["known_intents"])
     if "upcoming_event_types" in values:
         values["upcoming_event_types"] = _event_types(values["upcoming_event_types"])
     if "stages" in values:
         values["stages"] = _stages(values["stages"])
     if "time_zone" in values:
-        check_time_zone(values["time_zone"])
+        _time_zone(values["time_zone"])
     if "adopt_before" in values and type(values["adopt_before"]) is not date:
         raise PolicyError("policy.adopt_before must be a date, written YYYY-MM-DD without quotes")
     if "smallest_amount_to_dun" in values:
@@ -209,6 +214,13 @@ def check_time_zone(name: object) -> str:
     return name
 
 
+def _time_zone(name: object) -> None:
+    try:
+        check_time_zone(name)
+    except PolicyError as error:
+        raise PolicyError(f"policy.time_zone: {error}") from None
+
+
 def _whole_number(name: str, value: object, low: int, high: int) -> int:
     if type(value) is not int or not low <= value <= high:
         raise PolicyError(f"{name} must be a whole number from {low} to {high}")
@@ -235,19 +247,23 @@ def _stages(raw: object) -> tuple[Stage, ...]:
             "days",
             "floor_percent",
         }:
-            raise PolicyError("a stage has a name, days, and optionally floor_percent")
+            raise PolicyError(
+                "policy.stages: a stage has a name, days, and optionally floor_percent"
+            )
         name = entry["name"]
         if not isinstance(name, str) or not 0 < len(name) <= 64:
-            raise PolicyError("a stage's name has 1 to 64 characters")
-        days = _whole_number(f"days of stage {name}", entry["days"], 1, 3650)
+            raise PolicyError("policy.stages: a stage's name has 1 to 64 characters")
+        days = _whole_number(f"policy.stages: days of stage {name}", entry["days"], 1, 3650)
         floor = _whole_number(
-            f"floor_percent of stage {name}", entry.get("floor_percent", 0), 0, 100
+            f"policy.stages: floor_percent of stage {name}", entry.get("floor_percent", 0), 0, 100
         )
         stages.append(Stage(name, days, floor))
     if len({stage.name for stage in stages}) != len(stages):
-        raise PolicyError("two stages have the same name")
+        raise PolicyError("policy.stages: two stages have the same name")
     if any(later.days <= earlier.days for earlier, later in pairwise(stages)):
-        raise PolicyError("stages must be in order of their days, each later than the one before")
+        raise PolicyError(
+            "policy.stages must be in order of their days, each later than the one before"
+        )
     return tuple(stages)
 
 
@@ -257,6 +273,14 @@ def _event_types(raw: object) -> tuple[str, ...]:
     for name in raw:
         if not isinstance(name, str) or not 0 < len(name) <= 255:
             raise PolicyError("policy.upcoming_event_types: a name has 1 to 255 characters")
+    return tuple(raw)
+
+
+def _intents(raw: object) -> tuple[str, ...]:
+    if not isinstance(raw, list | tuple) or len(raw) > 1000:
+        raise PolicyError("policy.known_intents is a list of at most 1000 intents")
+    if not all(isinstance(name, str) and 0 < len(name) <= 255 for name in raw):
+        raise PolicyError("policy.known_intents: an intent has 1 to 255 characters")
     return tuple(raw)
 
 
@@ -276,6 +300,8 @@ def _amounts(raw: object) -> dict[str, int]:
         raise PolicyError("policy.smallest_amount_to_dun is a table of currency = minor units")
     for currency, amount in raw.items():
         if currency not in CURRENCIES:
-            raise PolicyError(f"smallest_amount_to_dun: {currency!r} is not an ISO 4217 currency")
-        _whole_number(f"smallest_amount_to_dun.{currency}", amount, 0, 10**12)
+            raise PolicyError(
+                f"policy.smallest_amount_to_dun: {currency!r} is not an ISO 4217 currency"
+            )
+        _whole_number(f"policy.smallest_amount_to_dun.{currency}", amount, 0, 10**12)
     return dict(raw)

@@ -23,6 +23,7 @@ _ALL = (
     Reason("unknown_permit", 404, "There is no such permit"),
     Reason("already_sent", 409, "This send has already been made"),
     Reason("duplicate_intent", 409, "This thread has already had this intent"),
+    Reason("similar_intent", 409, "This thread has had an intent that says the same"),
     Reason("already_replied", 409, "This message has already been replied to"),
     Reason("outbound_message", 409, "The message replied to is one of ours"),
     Reason("auto_generated", 409, "The message replied to was written by a machine"),

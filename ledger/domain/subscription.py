@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from ledger.domain.instants import told
 from ledger.domain.reasons import Denial
 
 MOST_REMEMBERED = 200
@@ -24,7 +25,7 @@ class Subscription:
         why = f": {self.reason}" if self.reason else ""
         return Denial(
             "subscription_ended",
-            f"{name}: subscription {self.subscription_id} ended at {self.at.isoformat()}{why}",
+            f"{name}: subscription {self.subscription_id} ended at {told(self.at)}{why}",
         )
 
 

@@ -25,6 +25,7 @@ class Message:
 REPLY = "reply:"
 """What the slots of replies start with."""
 FOLLOW_UP = "follow-up:"
+_INTENT = "intent:"
 """What the slots of follow-ups start with."""
 NOBODY = ""
 """The customer of a thread that was put on hold before anybody told whose it is."""
@@ -242,7 +243,12 @@ class Thread(Aggregate):
 
 def intent_slot(intent: str) -> str:
     """The place of an intent among a thread's sends."""
-    return f"intent:{intent}"
+    return f"{_INTENT}{intent}"
+
+
+def intent_of(slot: str) -> str:
+    """The intent that has this place; empty for the place of any other mail."""
+    return slot.removeprefix(_INTENT) if slot.startswith(_INTENT) else ""
 
 
 def follow_up_slot(step: int) -> str:

@@ -180,6 +180,12 @@ def _listed(limit: Sequence[str] | None) -> list[str] | None:
     return list(limit) if limit is not None else None
 
 
+def is_live(db: Connection[Any], secret: str) -> bool:
+    """Is there a key of this secret that nobody has revoked? Raises psycopg.Error."""
+    found = db.execute(statement("keys", "by_hash"), {"hash": key_hash(secret)})
+    return found.fetchone() is not None
+
+
 def insert_first_key(db: Connection[Any], secret: str, scopes: Sequence[str]) -> None:
     """Create the first key of a new embedded ledger, with these scopes; redeem is optional."""
     rules = KeyRules(redeem_required=False)

@@ -12,6 +12,15 @@ from ledger.domain.policy import Policy
 from ledger.store.session_limits import session_options
 from ledger.store.statements import statement
 
+_WRONG = (
+    "LEDGER_SECRET is not the secret that this ledger was set up with; "
+    "give it the right one (or its secret file)"
+)
+_NONE = (
+    "LEDGER_SECRET is not set, and there is no file `secret` in LEDGER_DATA_DIR; "
+    "give the one that this ledger was set up with"
+)
+
 
 class WrongSecret(Exception):
     """LEDGER_SECRET is not the one of this database, so no address fingerprint would match."""
@@ -21,6 +30,22 @@ class RealHistory(Exception):
     """The ledger has real history; a test clock may be set only on a new ledger (design D16)."""
 
 
+def check_secret(conninfo: str, secret: bytes) -> None:
+    """Check that a secret is the one that the ledger was set up with; empty means none is set.
+
+    A ledger that has none yet takes any. Raises WrongSecret, psycopg.Error.
+    """
+    with psycopg.connect(conninfo, autocommit=True, options=session_options()) as db:
+        row = db.execute(statement("ledger", "get_setting"), {"name": "secret_check"}).fetchone()
+    if row is None or (secret and hmac.compare_digest(row[0], _check_of(secret))):
+        return
+    raise WrongSecret(_WRONG if secret else _NONE)
+
+
+def _check_of(secret: bytes) -> str:
+    return hmac.new(secret, b"send-ledger secret check", hashlib.sha256).hexdigest()
+
+
 def prepare_ledger(
     conninfo: str, secret: bytes, policy: Policy, test_clock: datetime | None
 ) -> bool:
@@ -28,7 +53,7 @@ def prepare_ledger(
 
     Returns True where the ledger uses a test clock. Raises WrongSecret or RealHistory.
     """
-    check = hmac.new(secret, b"send-ledger secret check", hashlib.sha256).hexdigest()
+    check = _check_of(secret)
     with (
         psycopg.connect(conninfo, autocommit=True, options=session_options()) as db,
         db.transaction(),
@@ -37,10 +62,7 @@ def prepare_ledger(
         db.execute(statement("ledger", "put_setting"), {"name": "secret_check", "value": check})
         row = db.execute(statement("ledger", "get_setting"), {"name": "secret_check"}).fetchone()
         if row is None or not hmac.compare_digest(row[0], check):
-            raise WrongSecret(
-                "LEDGER_SECRET is not the secret that this ledger was set up with; "
-                "give it the right one (or its secret file)"
-            )
+            raise WrongSecret(_WRONG)
         db.execute(statement("ledger", "put_setting"), {"name": "keys_version", "value": "0"})
         db.execute(
             statement("ledger", "keep_policy"),

@@ -52,6 +52,8 @@ ROUTES = (
     Route("POST", "/v1/facts", ("facts",), body={"facts": []}),
     Route("POST", "/v1/permits", ("send",), body={"kind": "reminder", "invoices": ["none"]}),
     Route("POST", "/v1/permits/batch", ("send",), body={"requests": []}),
+    Route("POST", "/v1/permits/redeem", ("send", "operate"), body={"redeems": []}),
+    Route("POST", "/v1/permits/outcomes", ("send", "operate"), body={"outcomes": []}),
     Route("GET", "/v1/permits", ("send", *_PEOPLE)),
     Route("GET", "/v1/permits/{permit_id}", ("send", *_PEOPLE), f"/v1/permits/{_PERMIT}"),
     Route(

@@ -149,8 +149,11 @@ def test_an_alert_url_that_cannot_be_used_stops_the_start(run: Command) -> None:
         (("serve", "--test-clock", "2026-12-01"), "'--test-clock': a time needs an offset"),
         (("projections", "rebuild", "nothing"), "is not one of 'customers', 'incidents'"),
         (("keys", "create", "x", "--scope", "all"), "'all' is not one of 'send', 'facts'"),
-        (("keys", "create", "", "--scope", "send"), "name: String should have at least 1 char"),
-        (("keys", "create", "x", "--scope", "send", "--intents", ","), "intents.0: String should"),
+        (("keys", "create", "", "--scope", "send"), "name: it must not be empty"),
+        (
+            ("keys", "create", "x", "--scope", "send", "--intents", ","),
+            "intents.0: it must not be empty",
+        ),
         (("due", "--stage", "day-99"), "'--stage': 'day-99' is not one of day-3, day-7, day-14"),
         (("webhooks", "list", "--provider", "x"), "'x' is not one of 'stripe', 'chargebee'"),
     ],
@@ -220,6 +223,14 @@ def test_status_names_the_sources_that_are_silent(run: Command, database: str) -
     asyncio.run(fall_silent())
     said = r"^silent sources +erp, last heard 2026-11-20 10:00:00"
     assert re.search(said, run(database, "status").output, re.MULTILINE)
+
+
+def test_status_names_who_skips_the_redeem(run: Command, service: Service, name: str) -> None:
+    sender = service.client("send", name=name)
+    permit = sender.ask("notification", customer_id=name, event_type="t", event_id="1").ok(201)
+    sender.report(permit["permit_id"], "sent").ok()
+    shown = " ".join(run(service.database, "status", COLUMNS="250").output.split())
+    assert f"skipped redeems {name} (key {sender.key_id}) mails without a redeem" in shown
 
 
 def test_keys_are_shown_once_and_listed_whole(run: Command, service: Service, name: str) -> None:

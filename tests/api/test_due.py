@@ -180,16 +180,32 @@ def test_a_claim_of_many_keeps_to_its_limit_and_to_the_order(
     assert [permit["customer_id"] for permit in rest] == names[251:]
 
 
-def test_claimed_permits_must_be_redeemed_whatever_the_key_says(
+def test_an_unredeemed_claim_expires_and_is_due_again_where_its_key_must_redeem(
     service: Service, claimer: Client, name: str
 ) -> None:
     service.put_invoice(name, due_on=_ago(service, 4)).ok()
-    (permit,) = _claimed(claimer, name)
+    must = service.client("send")
+    (permit,) = _claimed(must, name)
     service.advance(minutes=10)
     assert service.get(f"/v1/permits/{permit['permit_id']}").ok()["state"] == "expired"
-    (again,) = _claimed(claimer, name)
-    claimer.redeem(again["permit_id"]).ok()
-    claimer.report(again["permit_id"], "sent").ok()
+    (again,) = _claimed(must, name)
+    must.redeem(again["permit_id"]).ok()
+    must.report(again["permit_id"], "sent").ok()
+
+
+def test_an_unredeemed_claim_of_another_key_is_unknown_and_not_due_again(
+    service: Service, claimer: Client, name: str
+) -> None:
+    service.put_invoice(name, due_on=_ago(service, 4)).ok()
+    claim = claimer.post("/v1/due/claim", {"limit": 1000}).ok()
+    assert claim.headers["ledger-warning"] == "redeem-before-mail"
+    (permit,) = (p for p in claim["permits"] if p["customer_id"] == f"cus-{name}")
+    service.advance(minutes=10)
+    assert service.get(f"/v1/permits/{permit['permit_id']}").ok()["state"] == "unknown"
+    assert _claimed(claimer, name) == []
+    claimer.remind(name).no(409, "outcome_unknown")
+    claimer.report(permit["permit_id"], "rejected").ok()
+    assert len(_claimed(claimer, name)) == 1
 
 
 def test_a_claim_never_opens_a_breaker(service: Service, claimer: Client, name: str) -> None:

@@ -341,6 +341,10 @@ def test_a_person_reads_it_on_the_command_line(
     for text in ("409 already_sent", f'"invoices": ["{name}"]', "final_duplicate", "DENIED"):
         assert text in done.output
     assert "does NOT" not in done.output
+    assert '"amount_remaining"' not in done.output
+    assert len(done.output.splitlines()) < 45
+    whole = CliRunner().invoke(main, ["explain", denied["decision_id"], "--facts"], env=env)
+    assert '"amount_remaining"' in whole.output
     missing = CliRunner().invoke(main, ["explain", str(uuid.uuid4())], env=env)
     assert missing.exit_code == 1
     assert "there is no decision" in missing.output

@@ -49,7 +49,7 @@ def test_one_silence_is_one_alert(postgres: str) -> None:
         assert service.alerts("feed_silent") == []
         service.advance(seconds=1)
         [alert] = service.alerts("feed_silent")
-        assert "put:first was last heard at 2026-12-01T10:00:00+00:00" in alert["summary"]
+        assert "put:first was last heard at 2026-12-01T10:00:00Z" in alert["summary"]
         for _ in range(2):
             service.get("/v1/feeds").ok()
         assert len(service.alerts("feed_silent")) == 1
@@ -120,3 +120,19 @@ def test_a_retry_that_names_other_times_is_another_request(service: Service, nam
     service.ask("notification", idem=f"{name}-1", **about, not_after=ends.isoformat()).ok(201)
     other = (ends + timedelta(hours=1)).isoformat()
     service.ask("notification", idem=f"{name}-1", **about, not_after=other).no(422, "key_conflict")
+
+
+def test_an_unchanged_invoice_is_heard_and_shown_without_an_event(postgres: str) -> None:
+    with fresh_service(postgres, "2026-12-01T10:00:00Z") as service:
+        first = service.put_invoice("I1").ok()
+        for _ in range(3):
+            service.advance(minutes=1)
+            told = service.put_invoice("I1").ok()
+            assert (told["applied"], told["version"]) == (True, first["version"])
+            assert told["position"] == first["position"]
+            assert told["observed_at"] == service.clock.isoformat().replace("+00:00", "Z")
+        assert service.get("/v1/invoices/I1").ok()["observed_at"] == "2026-12-01T10:03:00Z"
+        (feed,) = service.get("/v1/feeds").ok()["items"]
+        assert (feed["facts"]["applied"], feed["last_heard_at"]) == (4, "2026-12-01T10:03:00Z")
+        service.advance(hours=6)
+        assert service.put_invoice("I1").ok()["version"] == first["version"] + 1

@@ -32,6 +32,8 @@ GETS: dict[tuple[str, str], str] = {
     ("GET", _PERMITS + "/{permit_id}"): LIMITED,
     ("POST", _PERMITS + "/{permit_id}/redeem"): LIMITED,
     ("POST", _PERMITS + "/{permit_id}/outcome"): LIMITED,
+    ("POST", _PERMITS + "/redeem"): LIMITED,
+    ("POST", _PERMITS + "/outcomes"): LIMITED,
     ("GET", _DUE): LIMITED,
     ("POST", _DUE + "/claim"): LIMITED,
     ("POST", _LEASE): LIMITED,
@@ -225,6 +227,24 @@ def _due(at: Stage) -> None:
     assert early.get(_DUE).ok()["items"] == []
 
 
+def _redeem_many(at: Stage) -> None:
+    body = {"redeems": [{"permit_id": at.permit}]}
+    _silent_item(at, at.agent.post(f"{_PERMITS}/redeem", body))
+
+
+def _report_many(at: Stage) -> None:
+    for outcome in ("sent", "rejected", "unknown"):
+        body = {"outcomes": [{"permit_id": at.permit, "outcome": outcome}]}
+        _silent_item(at, at.agent.post(f"{_PERMITS}/outcomes", body))
+
+
+def _silent_item(at: Stage, answer: Answer) -> None:
+    """The only item of the batch is a 403 that says nothing of the customer."""
+    (item,) = answer.ok()["results"]
+    assert (item["status"], item["problem"]["code"]) == (403, "forbidden")
+    assert at.victim not in answer.text
+
+
 def _claim(at: Stage) -> None:
     at.agent.post(f"{_DUE}/claim", {"limit": 1000}).no(403, "key_limit")
     at.dunner.post(f"{_DUE}/claim", {"stage": "day-3"}).no(403, "key_limit")
@@ -274,6 +294,8 @@ ATTACKS: dict[tuple[str, str], Callable[[Stage], None]] = {
     ("GET", _PERMITS + "/{permit_id}"): _read_permit,
     ("POST", _PERMITS + "/{permit_id}/redeem"): _redeem,
     ("POST", _PERMITS + "/{permit_id}/outcome"): _report,
+    ("POST", _PERMITS + "/redeem"): _redeem_many,
+    ("POST", _PERMITS + "/outcomes"): _report_many,
     ("GET", _DUE): _due,
     ("POST", _DUE + "/claim"): _claim,
     ("POST", _LEASE): _lease,

@@ -42,6 +42,41 @@ def test_open_breakers_are_listed_with_their_cause(service: Service, name: str) 
     assert not left & set(ids)
 
 
+def test_a_look_before_all_breakers_close_tells_which(service: Service, name: str) -> None:
+    _flood(service, f"{name}-before")
+    service.advance(minutes=5)
+    began = service.clock.isoformat()
+    _flood(service, f"{name}-after")
+    asked = {"all": True, "opened_since": began, "reason": "r", "by": "ann"}
+    looked = service.post("/v1/breakers/reset", asked | {"dry_run": True}).ok()
+    assert (looked["reset"], looked["would_reset"]) == ([], [f"{name}-after"])
+    assert service.breaker(f"{name}-after") == "open"
+    closed = service.post("/v1/breakers/reset", asked).ok()
+    assert closed["reset"] == [f"{name}-after"]
+    assert service.breaker(f"{name}-before") == "open"
+    named = {"customer_ids": [f"{name}-before"], "reason": "r", "dry_run": True}
+    looked = service.post("/v1/breakers/reset", named).ok()
+    assert looked["would_reset"] == [f"{name}-before"]
+    wrong = named | {"opened_since": began}
+    service.post("/v1/breakers/reset", wrong).no(422, "invalid_request")
+    service.post("/v1/breakers/reset", named | {"dry_run": False}).ok()
+
+
+def test_who_closed_breakers_is_in_the_timeline(service: Service, name: str) -> None:
+    start = service.clock
+    for letter in "ab":
+        _flood(service, f"{name}-{letter}")
+        mail = {"customer_id": f"{name}-{letter}", "at": start.isoformat()}
+        service.fact("send.observed", mail).ok()
+    ids = [f"{name}-{letter}" for letter in "ab"]
+    service.post("/v1/breakers/reset", {"customer_ids": ids, "reason": "fixed", "by": "eve"}).ok()
+    window = {"from": start.isoformat(), "to": service.advance(minutes=5).isoformat()}
+    incident = service.post("/v1/incidents", window | {"title": "t", "cause": "c"}).ok(201)
+    report = service.get(f"/v1/incidents/{incident['incident_id']}/report").ok()
+    told = [e["text"] for e in report["timeline"] if e["what"] == "breakers_reset"]
+    assert told == ["eve closed the breakers of 2 customers: fixed"]
+
+
 def test_invoices_are_listed_by_customer_and_status(service: Service, name: str) -> None:
     for letter in "abc":
         service.put_invoice(f"{name}-{letter}", customer_id=name, total=100).ok()

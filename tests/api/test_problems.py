@@ -1,5 +1,6 @@
 """Problem documents: every field of the contract, on the denials that carry it."""
 
+import re
 import threading
 from datetime import datetime, timedelta
 from typing import Any
@@ -45,7 +46,7 @@ def test_every_code_has_the_status_and_retryable_of_the_contract() -> None:
     served = {code: (reason.status, reason.retryable) for code, reason in REASONS.items()}
     assert {code: served[code] for code in CONTRACT} == CONTRACT
     added = {"unknown_permit", "answered", "superseded", "subscription_ended"}
-    added |= {"too_late", "facts_stale", "reminded_recently"}
+    added |= {"too_late", "facts_stale", "reminded_recently", "similar_intent"}
     added |= {"key_limit", "riding_facts_refused", "rate_limited"}
     assert served.keys() - CONTRACT.keys() == added
 
@@ -72,9 +73,28 @@ def test_every_type_is_a_page_that_says_what_to_do(code: str, shared_service: Se
     page = shared_service.without_key().call("GET", f"/problems/{code}").ok()
     assert page.headers["content-type"].startswith("text/html")
     assert code in page.text
-    advice = page.text.rpartition("<p>")[2].partition("</p>")[0]
-    assert len(advice) > 20, "the page has no line of docs/denials.md"
+    happened, remedy = re.findall(r"<h2>[\w ]+</h2>\n<p>(.+)</p>", page.text)
+    assert len(happened + remedy) > 20, "the page has no line of docs/denials.md"
+    assert "`" not in page.text
+    assert "](" not in page.text
     assert "{{" not in page.text
+
+
+@pytest.mark.parametrize(
+    ("body", "at", "told"),
+    [
+        ({}, "kind", "this field is needed: one of reminder, payment_failed, reply"),
+        ({"kind": "remindr"}, "kind", "it is none of reminder, payment_failed, reply"),
+    ],
+)
+def test_a_kind_that_is_missing_or_wrong_is_told_in_plain_words(
+    body: dict[str, str], at: str, told: str, shared_service: Service
+) -> None:
+    answer = shared_service.post("/v1/permits", body).no(422, "invalid_request")
+    assert answer["detail"].startswith(f"{at}: {told}")
+    assert answer["errors"][0]["at"] == at
+    shared_service.get("/v1/invoices/").no(422, "invalid_request")
+    assert "it must not be empty" in shared_service.get("/v1/invoices/").text
 
 
 def test_there_is_no_page_of_a_code_that_is_none(shared_service: Service) -> None:

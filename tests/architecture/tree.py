@@ -9,7 +9,7 @@ from typing import TypeGuard
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("ledger", "projections", "api")
-EVERYTHING = (*PACKAGES, "tests", "bench")
+EVERYTHING = (*PACKAGES, "clients", "tests", "bench")
 
 
 @dataclass(frozen=True)

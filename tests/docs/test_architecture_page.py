@@ -10,7 +10,9 @@ import pytest
 from tests.architecture.tree import PACKAGES, ROOT
 
 _PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-_FILE = re.compile(r"\b(?:ledger|projections|api|bench|tests)/[\w./]*|\bpyproject\.toml\b")
+_FILE = re.compile(
+    r"(?<![\w/])(?:ledger|projections|api|bench|clients|tests)/[\w./]*|\bpyproject\.toml\b"
+)
 _FUNCTION = re.compile(r"\b([A-Za-z_]\w*(?:\.\w+)?)\(\)")
 """Functions are written with their brackets: `prepare()`, `Engine.submit()`."""
 _CLASS = re.compile(r"`([A-Z][a-z]\w+)`")

@@ -14,7 +14,9 @@ from api.process.assembly import build_app
 from api.settings.environment import load_settings
 
 _ROOT = Path(__file__).resolve().parents[2]
-_PAGES = sorted([*_ROOT.glob("*.md"), *(_ROOT / "docs").rglob("*.md")])
+_PAGES = sorted(
+    [*_ROOT.glob("*.md"), *(_ROOT / "docs").rglob("*.md"), *(_ROOT / "clients").rglob("*.md")]
+)
 _CASES = _ROOT / "tests" / "cases" / "cases.yaml"
 
 

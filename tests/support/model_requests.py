@@ -253,7 +253,7 @@ def _grant(
         customer=customer,
         key_id=command.caller.key_id,
         sender=command.caller.name,
-        required=command.caller.redeem_required or getattr(command.subject, "claim", False),
+        required=command.caller.redeem_required,
         granted=model.now,
         keys=tuple(key for key in wanted if key not in held),
         sends=tuple(

@@ -20,6 +20,7 @@ from ledger.application.answers import to_json
 from ledger.application.commands import AcceptClock, CallPause, CallResume, GiveUpLease, TakeLease
 from ledger.application.ports import Need
 from ledger.domain.control import CONTROL_ID, Control
+from ledger.domain.instants import told
 from ledger.store.setup import move_test_clock
 
 router = APIRouter(prefix="/v1", tags=["control"], route_class=GuardedRoute)
@@ -119,7 +120,7 @@ async def _move_test_clock(context: Context, body: TestClockRequest) -> Response
     async with context.connections.use() as connection:
         now = await move_test_clock(connection, body.now)
     if now != body.now:
-        raise ProblemError("invalid_request", f"the test clock is at {now.isoformat()} already")
+        raise ProblemError("invalid_request", f"the test clock is at {told(now)} already")
     context.projector.wake()
     position = (await context.reader.load(Need())).position
     content = {"now": now, "position": str(position)}

@@ -62,6 +62,9 @@ async def claim(
 
     A claim never opens a breaker. Its permits must be redeemed, whatever the key's setting. A retry
     with the same Idempotency-Key returns those of its permits that are live and not yet redeemed.
+    Not redeemed by `send_by`, they expire and are due again; those of a key with `redeem: optional`
+    become unknown, because its mail may be out, and are not granted again until somebody says
+    what became of them. Such a key hears `Ledger-Warning: redeem-before-mail`.
     """
     asked = body or ClaimRequest()
     _check_stage(context, asked.stage)

@@ -26,7 +26,9 @@ from ledger.application.answers import Answer, to_json
 from ledger.application.caller import Caller
 from ledger.application.commands import ApplyFact
 from ledger.application.effects import Alert
+from ledger.application.facts.confirmations import CONFIRMED, as_confirmed
 from ledger.application.facts.fact import Fact
+from ledger.application.ports import Need
 from ledger.application.views import invoice_view
 from ledger.store.alerts.alerting import raise_alert
 
@@ -75,7 +77,10 @@ async def get_invoice(
     invoice, found = await context.reader.aggregate("invoice", invoice_id)
     if invoice is None:
         raise ProblemError("unknown_invoice", f"invoice {invoice_id} is not known to the ledger")
-    body = invoice_view(invoice, found.now, context.policy)
+    told = (await context.reader.load(Need(names={(CONFIRMED, invoice_id)}))).names
+    snapshot = invoice.snapshot
+    latest = as_confirmed(snapshot, told.get((CONFIRMED, invoice_id))) if snapshot else None
+    body = invoice_view(invoice, found.now, context.policy, latest)
     return Response(
         to_json(body | {"position": str(found.position)}), media_type="application/json"
     )

@@ -53,7 +53,7 @@ async def reset_breakers(
     context: CurrentContext,
     key_header: IdempotencyHeader = None,
 ) -> Response:
-    """Close the breakers of the named customers, or all open breakers."""
+    """Close the breakers of the named customers, or all open ones; `dry_run` looks first."""
     idempotency = idempotency_of(caller, "POST", "/v1/breakers/reset", key_header, body)
 
     async def work() -> Response:
@@ -63,7 +63,11 @@ async def reset_breakers(
             if await context.projector.wait_for(head, 5.0) > 0:
                 raise ProblemError("unavailable", "the read model is behind; ask again")
             async with context.connections.use() as connection:
-                ids = await open_breakers(connection)
+                ids = await open_breakers(connection, body.opened_since)
+        if body.dry_run:
+            position = str(context.engine.position)
+            looked = {"reset": [], "would_reset": ids, "unknown": [], "position": position}
+            return Response(to_json(looked), media_type="application/json")
         by = body.by or caller.name
         commands = [ResetBreaker(c, by, body.reason, caller) for c in ids]
         answers = await context.engine.submit_all(commands)

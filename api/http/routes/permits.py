@@ -1,7 +1,7 @@
 """Endpoints of permits: request one or a batch, redeem, report the outcome, read and list."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import orjson
@@ -10,24 +10,24 @@ from fastapi.responses import Response
 
 from api.contract.fields import Id, Instant, Kind, OwnId
 from api.contract.lists import PermitList
-from api.contract.outcomes import OutcomeRequest
+from api.contract.outcomes import OutcomeRequest, OutcomesRequest
 from api.contract.permit_batches import BatchAnswer, BatchRequest, DryRunYes
-from api.contract.permits import Permit, PermitRequest, RedeemRequest
+from api.contract.permits import Permit, PermitRequest, RedeemRequest, RedeemsRequest
 from api.contract.problems import ProblemError, problem_answer
 from api.http.auth import CurrentContext, Handler, PermitReader, Sender
 from api.http.context import Context
 from api.http.cursors import decode_cursor, encode_cursor
 from api.http.guarded_route import GuardedRoute
-from api.http.hot_path import known_uuid
 from api.http.idempotency import answered_once, idempotency_key, idempotency_of, scope_of
 from api.http.limited_keys import sees_its_own_only
-from api.http.permit_request import ask, dry_run, kept_redeem, request_of
+from api.http.permit_reports import known_uuid, outcome_item, outcome_of, redeem_item, redeem_of
+from api.http.permit_request import ask, dry_run, request_of
 from api.http.problem_responses import answer_response, documented
-from api.running.decision_ids import DECISION_IDS
 from ledger.application.answers import Answer, Rehearsed, to_json
 from ledger.application.caller import Caller
-from ledger.application.commands import Correction, DryRun, Redeem, ReportOutcome, RequestPermit
+from ledger.application.commands import Command, DryRun, RequestPermit
 from ledger.application.permit_life import permit_body
+from ledger.application.skipped_redeem import SKIPPED
 from ledger.domain.permit import Permit as PermitState
 from ledger.domain.permit import State
 from ledger.store.log.reader import PermitFilter
@@ -86,7 +86,14 @@ async def ask_for_many(
         commands.append(_command_of(context, caller, raw, scope, body.dry_run))
     if body.dry_run:
         return await _rehearsed(context, commands)
-    # Enqueued only after all are parsed: an error in parsing one must not leave grants unreported.
+    return await _answer_each(context, commands)
+
+
+async def _answer_each(context: Context, commands: Sequence[Command | Answer]) -> Response:
+    """The answers to the items of a batch, in their order.
+
+    They are queued only after all were read: an error in one must not leave grants unreported.
+    """
     results: list[Answer | asyncio.Future[Answer]] = [
         command if isinstance(command, Answer) else context.engine.enqueue(command)
         for command in commands
@@ -153,10 +160,17 @@ async def redeem(
     context: CurrentContext,
 ) -> Response:
     """Redeem a permit right before hand-over: 200 once. Idempotent for the same `attempt`."""
-    name = known_uuid(permit_id)
-    request = kept_redeem(name, body)
-    command = Redeem(name, body.attempt, caller, DECISION_IDS.next(), request)
-    return answer_response(await context.engine.submit(command))
+    return answer_response(await context.engine.submit(redeem_of(caller, permit_id, body)))
+
+
+@router.post("/redeem", response_model=BatchAnswer, responses=documented(413))
+async def redeem_many(body: RedeemsRequest, caller: Handler, context: CurrentContext) -> Response:
+    """Redeem up to 1000 permits right before their mails are handed over, each by itself.
+
+    Each has the answer that it would have alone; the same `attempt` hears the same again.
+    """
+    items = [redeem_item(caller, raw) for raw in body.redeems]
+    return await _answer_each(context, items)
 
 
 @router.post("/{permit_id}/outcome", response_model=Permit, responses=documented(404, 409))
@@ -170,30 +184,34 @@ async def report_outcome(
     """Report the outcome of the mail; needs the granting key or the scope `operate`.
 
     Reports may come in any order and be repeated. A `correction` takes a false `sent` back; it
-    needs the scope `operate`.
+    needs the scope `operate`. `sent` for a permit that had to be redeemed and was not is taken,
+    with `Ledger-Warning: redeem-skipped` and an alert: redeem before each mail, or use a key with
+    `redeem: optional`.
     """
-    correction = None
-    if body.correction is not None:
-        if not caller.may("operate"):
-            raise ProblemError("forbidden", "a correction needs the scope operate")
-        correction = Correction(body.correction.by, body.correction.reason)
-    command = ReportOutcome(
-        known_uuid(permit_id),
-        body.outcome,
-        caller,
-        body.provider,
-        body.provider_message_id,
-        body.message_id,
-        body.detail,
-        correction,
-    )
+    command = outcome_of(caller, permit_id, body)
+    if isinstance(command, Answer):
+        return answer_response(command)
     path = f"/v1/permits/{command.permit_id}/outcome"
     idempotency = idempotency_of(caller, "POST", path, key_header, body)
 
     async def work() -> Response:
-        return answer_response(await context.engine.submit(command))
+        answer = await context.engine.submit(command)
+        if ("Ledger-Warning", SKIPPED) in answer.headers:
+            context.engine.counters.redeems_skipped += 1
+        return answer_response(answer)
 
     return await answered_once(context, idempotency, caller, work)
+
+
+@router.post("/outcomes", response_model=BatchAnswer, responses=documented(413))
+async def report_many(body: OutcomesRequest, caller: Handler, context: CurrentContext) -> Response:
+    """Report the outcomes of up to 1000 permits, each by itself.
+
+    Each has the answer that it would have alone. A report may be repeated, so a batch whose answer
+    was lost is sent again as it is.
+    """
+    items = [outcome_item(caller, raw) for raw in body.outcomes]
+    return await _answer_each(context, items)
 
 
 @router.get("/{permit_id}", response_model=Permit, responses=documented(404))

@@ -2,7 +2,9 @@
 
 import ipaddress
 import json
+import re
 from dataclasses import asdict
+from html import escape
 from importlib.resources import files
 
 from fastapi import APIRouter, Request
@@ -21,6 +23,9 @@ from api.upkeep.feed_watch import watch_feeds
 from ledger.application.answers import to_json
 from ledger.application.ports import StoreUnavailable
 from ledger.domain.reasons import REASONS
+
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_CODE = re.compile(r"`([^`]*)`")
 
 router = APIRouter(tags=["service"], route_class=GuardedRoute)
 
@@ -100,8 +105,17 @@ def _advice(code: str) -> str:
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if len(cells) >= 3 and cells[0] == f"`{code}`":
-            return "<br>\nWhat to do: ".join(cell.replace("<", "&lt;") for cell in cells[1:3])
+            happened, remedy = map(_as_html, cells[1:3])
+            return (
+                f"<h2>What happened</h2>\n<p>{happened}</p>\n<h2>What to do</h2>\n<p>{remedy}</p>"
+            )
     return ""
+
+
+def _as_html(cell: str) -> str:
+    """The Markdown of a table's cell: code and links, whose pages are not served here."""
+    text = _LINK.sub(r"\1", escape(cell, quote=False))
+    return _CODE.sub(r"<code>\1</code>", text)
 
 
 async def _local_or_audit(request: Request, context: Context) -> None:

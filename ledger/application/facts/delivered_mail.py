@@ -7,6 +7,7 @@ from ledger.application.effects import Alert, NameClaim, Outcome
 from ledger.application.facts.suppression import hold_address
 from ledger.application.permit_settlement import settle
 from ledger.application.sent_proofs import note_proof
+from ledger.application.skipped_redeem import note_sent
 from ledger.application.world import World
 from ledger.domain.hold import Hold
 from ledger.domain.invoice import Invoice
@@ -70,6 +71,7 @@ def apply_deliveries(
     if permit.state is not State.SENT:
         if permit.state in FREED:
             outcome.alerts.append(sent_after_end(permit))
+        note_sent(outcome, permit)
         reason = f"the provider says {' and '.join(events)}"
         permit = settle(world, outcome, permit, State.SENT, reason, provider_message_id)
     outcome.customer_id = permit.customer_id

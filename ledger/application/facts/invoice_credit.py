@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ledger.application.effects import Outcome
+from ledger.application.facts.confirmations import load_confirmation
 from ledger.application.facts.fact import Fact, FactData
 from ledger.application.facts.fact_type import FactType
 from ledger.application.facts.money import move_money
@@ -30,6 +31,7 @@ class CreditedType(FactType[Credited]):
     def load(self, walk: Walk, data: Credited) -> None:
         """The invoice and its customer."""
         walk.invoice(data.invoice_id)
+        load_confirmation(walk, data.invoice_id)
 
     def apply(self, world: World, fact: Fact, data: Credited) -> Outcome:
         """A credit lowers what is owed; a negative one takes a credit back."""

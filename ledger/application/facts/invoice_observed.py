@@ -7,6 +7,12 @@ from typing import ClassVar
 
 from ledger.application.effects import Outcome
 from ledger.application.facts.addresses import ensure_customer, note_invoice_address, unite
+from ledger.application.facts.confirmations import (
+    confirm,
+    confirms,
+    latest_snapshot,
+    load_confirmation,
+)
 from ledger.application.facts.fact import RIDING, Fact, FactData
 from ledger.application.facts.fact_type import FactType
 from ledger.application.facts.invoices import register_invoice, take_snapshot
@@ -54,6 +60,7 @@ class InvoiceObservedType(FactType[InvoiceObserved]):
     def load(self, walk: Walk, data: InvoiceObserved) -> None:
         """The invoice, whoever owes it, and whose its address is."""
         walk.invoice(data.invoice_id)
+        load_confirmation(walk, data.invoice_id)
         email = data.email if isinstance(data.email, Address) else None
         walk.owner(data.customer_id, email)
         if email is not None:
@@ -74,7 +81,7 @@ class InvoiceObservedType(FactType[InvoiceObserved]):
     def apply(self, world: World, fact: Fact, data: InvoiceObserved) -> Outcome:
         """Take a snapshot in; an older one than the one on record changes nothing (design D10)."""
         invoice = world.invoice(data.invoice_id)
-        before = invoice.snapshot if invoice else None
+        before = latest_snapshot(world, invoice)
         customer_id = _owner(world, data, before)
         if customer_id is None:
             return Outcome(
@@ -85,7 +92,7 @@ class InvoiceObservedType(FactType[InvoiceObserved]):
         snapshot = _merged(world, invoice, before, data, customer_id, fact)
         outcome = Outcome(result="applied", invoice_id=data.invoice_id, customer_id=customer_id)
         dated_by_arrival = data.observed_at is None and fact.time is None and data.version is None
-        last, beside, taken = _last(invoice, snapshot, dated_by_arrival)
+        last, beside, taken = _last(invoice, before, snapshot, dated_by_arrival)
         if not taken:
             outcome.result = "stale"
         if invoice is not None and (last, beside) == (before, invoice.beside):
@@ -104,17 +111,18 @@ class InvoiceObservedType(FactType[InvoiceObserved]):
             note_invoice_address(
                 world, outcome, customer_id, data.email, gone, snapshot.observed_at
             )
+        if invoice is not None and confirms(world, invoice, last, outcome):
+            confirm(outcome, data.invoice_id, last)
         return outcome
 
 
 def _last(
-    invoice: Invoice | None, snapshot: Snapshot, dated_by_arrival: bool
+    invoice: Invoice | None, before: Snapshot | None, snapshot: Snapshot, dated_by_arrival: bool
 ) -> tuple[Snapshot, tuple[Snapshot, ...], bool]:
     """Which snapshot stands now, the others of its moment, and whether it is the new one (D10).
 
     What an older one says of payments on their way counts none the less.
     """
-    before = invoice.snapshot if invoice else None
     if invoice is None or before is None:
         return snapshot, (), True
     age = 1 if dated_by_arrival else snapshot.age_against(before)
@@ -193,7 +201,7 @@ def _merged(
         whole_second=data.whole_second and observed_at is not None,
     )
     if observed_at is None:
-        snapshot = _dated_by_arrival(snapshot, invoice)
+        snapshot = _dated_by_arrival(snapshot, invoice, before)
     if data.nothing_in_flight or data.status is Status.PAID:
         second = snapshot.observed_at.replace(microsecond=0)
         snapshot = replace(snapshot, settled_before=second)
@@ -206,7 +214,9 @@ def _address(data: InvoiceObserved, before: Snapshot | None) -> str | None:
     return data.email.fingerprint if data.email is not None else None
 
 
-def _dated_by_arrival(snapshot: Snapshot, invoice: Invoice | None) -> Snapshot:
+def _dated_by_arrival(
+    snapshot: Snapshot, invoice: Invoice | None, before: Snapshot | None
+) -> Snapshot:
     """A snapshot that names no time is of now, and later than everything taken in before it.
 
     Facts of this same tick of the clock are in its amounts; without a note of them they would
@@ -215,7 +225,7 @@ def _dated_by_arrival(snapshot: Snapshot, invoice: Invoice | None) -> Snapshot:
     if invoice is None:
         return snapshot
     at = snapshot.observed_at
-    if invoice.snapshot is not None:
-        at = max(at, invoice.snapshot.observed_at)
+    if before is not None:
+        at = max(at, before.observed_at)
     known = sorted(key for key, fact in invoice.money.items() if fact.at >= at)
     return replace(snapshot, observed_at=at, includes=tuple(known))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ledger.application.effects import Outcome
+from ledger.application.facts.confirmations import load_confirmation
 from ledger.application.facts.fact import Fact, FactData
 from ledger.application.facts.fact_type import FactType
 from ledger.application.facts.money import move_money
@@ -31,6 +32,7 @@ class PaymentMovedType(FactType[PaymentMoved]):
     def load(self, walk: Walk, data: PaymentMoved) -> None:
         """The invoice and its customer."""
         walk.invoice(data.invoice_id)
+        load_confirmation(walk, data.invoice_id)
 
     def apply(self, world: World, fact: Fact, data: PaymentMoved) -> Outcome:
         """A payment is pending, succeeded, failed or reversed."""

@@ -58,6 +58,20 @@ def standing_after(
     )
 
 
+def confirm_snapshot(world: World, outcome: Outcome, invoice: Invoice, latest: Snapshot) -> None:
+    """The snapshot on record was told once more: `latest` is it as of then; nothing else moves."""
+    flight = timedelta(days=world.policy.payment_in_flight_days)
+    outcome.change(
+        "invoice",
+        invoice.invoice_id,
+        Invoice.Observed,
+        snapshot=latest,
+        standing=invoice.standing,
+        beside=(),
+        in_flight_until=in_flight_until(invoice.money.values(), flight, latest.settled_before),
+    )
+
+
 def take_snapshot(
     world: World,
     outcome: Outcome,

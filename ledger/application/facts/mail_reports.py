@@ -6,6 +6,7 @@ from ledger.application.effects import Outcome
 from ledger.application.facts.delivered_mail import Word, apply_deliveries, sent_after_end
 from ledger.application.facts.threads import permit_named
 from ledger.application.permit_settlement import settle
+from ledger.application.skipped_redeem import note_sent
 from ledger.application.world import World
 from ledger.domain.automatic import DELIVERY_REPORT, READ_RECEIPT
 from ledger.domain.permit import FREED, Permit, State
@@ -56,4 +57,5 @@ def note_report(
     if permit.state in FREED:
         outcome.alerts.append(sent_after_end(permit))
     if permit.state is not State.SENT:
+        note_sent(outcome, permit)
         settle(world, outcome, permit, State.SENT, "an automatic message about it came back")

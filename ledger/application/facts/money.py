@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from ledger.application.effects import Outcome
+from ledger.application.facts.confirmations import latest_snapshot, note_confirmed
 from ledger.application.facts.fact import Fact
 from ledger.application.facts.invoices import register_invoice, standing_after
 from ledger.application.world import World
@@ -29,7 +30,7 @@ def move_money(
     if invoice is None:
         register_invoice(outcome, invoice_id)
     known = list(invoice.money.values()) if invoice else []
-    snapshot = invoice.snapshot if invoice else None
+    snapshot = latest_snapshot(world, invoice)
     at = fact.time or world.now
     money = MoneyFact(name, state, amount, at)
     if fact.time is None:
@@ -37,6 +38,7 @@ def move_money(
     if money in known:
         outcome.result = "duplicate"
         return outcome
+    note_confirmed(world, outcome, invoice)
     facts = [*known, money]
     last = snapshot
     standing = None

@@ -18,14 +18,16 @@ from ledger.application.kinds.thread_sends import (
     record_slots,
 )
 from ledger.application.kinds.timeliness import ANY_TIME, Timeliness, timeliness_of
+from ledger.application.new_intents import note_new_intent
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.identity import Address
-from ledger.domain.permit import Lane
+from ledger.domain.intents import similar_among
+from ledger.domain.permit import Lane, State
 from ledger.domain.policy import Policy
-from ledger.domain.reasons import Denial
+from ledger.domain.reasons import Denial, Original
 from ledger.domain.sendkey import SendKey
-from ledger.domain.thread import intent_slot
+from ledger.domain.thread import Thread, intent_of, intent_slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +94,37 @@ class IntentMessage(PermitSubject):
         if isinstance(ask, Denial):
             return ask
         slot = intent_slot(self.intent)
+        if world.policy.deny_similar_intents and request.override is None:
+            similar = self._similar(ask.case.thread, slot)
+            if similar is not None:
+                return similar
         key = intent_key(self.thread_id, self.intent)
         name = f"intent {self.intent} in thread {self.thread_id}"
         fill_slot(world, request, ask, slot, key, name, "duplicate_intent")
         return ask
 
     def record(self, world: World, outcome: Outcome, granted: Granted) -> None:
-        """Put the permit into its slot."""
+        """Put the permit into its slot; a human hears of an intent that nobody knows."""
         record_slots(outcome, self.thread_id, granted.permit)
+        note_new_intent(world, outcome, granted.permit, self.intent)
+
+    def _similar(self, thread: Thread | None, slot: str) -> Denial | None:
+        """What forbids an intent that is but another word for one that the thread has had."""
+        if thread is None or slot in thread.book.sends:
+            return None
+        sends = {intent_of(taken): record for taken, record in thread.book.sends.items()}
+        had = similar_among(self.intent, filter(None, sends))
+        if had is None:
+            return None
+        record = sends[had]
+        sent_at = record.counts_at if record.state is State.SENT else None
+        original = Original(record.permit_id, record.sender, sent_at, record.provider_message_id)
+        return Denial(
+            "similar_intent",
+            f"thread {self.thread_id} has had the intent {had}",
+            permit_id=record.permit_id,
+            original=original,
+        )
 
 
 def intent_key(thread_id: str, intent: str) -> SendKey:

@@ -15,6 +15,7 @@ from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.freshness import is_old
 from ledger.domain.identity import Address
+from ledger.domain.instants import told
 from ledger.domain.invoice import Invoice
 from ledger.domain.permit import DUNNING, Item, Lane
 from ledger.domain.reasons import Denial
@@ -228,7 +229,7 @@ def _old_facts(stage: InvoiceStage, now: datetime) -> Alert:
         "old_facts",
         f"old_facts:{source}:{now.date().isoformat()}",
         f"a reminder of invoice {stage.invoice.invoice_id} rests on a snapshot of "
-        f"{snapshot.observed_at.isoformat()} from the source {source}",
+        f"{told(snapshot.observed_at)} from the source {source}",
         snapshot.customer_id,
     )
 

@@ -1,5 +1,6 @@
-"""Reads from the log what people did in an incident: pauses, resumes and guard checks (D13)."""
+"""Reads from the log what people did in an incident: switches, and breakers closed (D13)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from psycopg import AsyncConnection
 
 from ledger.domain.control import CONTROL_ID
+from ledger.domain.identity import aggregate_id
 from ledger.store.statements import statement
 
 
@@ -21,6 +23,35 @@ class Switched:
     name: str
     fields: dict[str, Any]
     at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """Somebody closed the breakers of so many customers for a reason, the first at `at` (UTC)."""
+
+    by: str
+    reason: str
+    customers: int
+    at: datetime
+
+
+async def breakers_closed(
+    connection: AsyncConnection[Any],
+    customer_ids: Sequence[str],
+    since: datetime,
+    until: datetime,
+    limit: int,
+) -> list[Closed]:
+    """Who closed breakers of these customers in a time, by reason. Raises psycopg.Error."""
+    values = {
+        "customers": [aggregate_id("customer", name) for name in customer_ids],
+        "since": since,
+        "until": until,
+        "limit": limit,
+    }
+    text = statement("incidents", "breaker_resets")
+    rows = await (await connection.execute(text, values)).fetchall()
+    return [Closed(*row) for row in rows]
 
 
 async def switches_since(

@@ -3,11 +3,12 @@
 import os
 import smtplib
 import time
+from collections.abc import Mapping
 from email.message import EmailMessage
 from pathlib import Path
 
-import httpx
 from celery import Celery
+from sendledger import Denied, Ledger, kinds
 
 app = Celery("mailing", broker=os.environ.get("MAILING_BROKER", "redis://127.0.0.1:1/0"))
 app.conf.update(
@@ -21,38 +22,28 @@ app.conf.update(
 
 @app.task(name="mailing.remind")
 def remind(invoice_id: str, with_ledger: bool) -> str:
-    """Mail one reminder; with the ledger only after its yes, reported afterwards."""
-    permit_id = None
-    if with_ledger:
-        permit_id = _permit(invoice_id)
-        if permit_id is None:
-            return "denied"
-    _mail(invoice_id)
-    _be_slow()
-    if permit_id is not None:
-        _call(f"/v1/permits/{permit_id}/outcome", {"outcome": "sent"})
-    return "sent"
+    """Mail one reminder; with the ledger by its client, which asks first and reports afterwards."""
+    if not with_ledger:
+        _mail(invoice_id, {})
+        return "sent"
+    ask = kinds.reminder(invoices=[invoice_id])
+    with Ledger(os.environ["MAILING_LEDGER"], os.environ["MAILING_KEY"]) as ledger:
+        try:
+            return ledger.send_once(ask, send=lambda p: _mail(invoice_id, p.headers)).state
+        except Denied as denied:
+            return denied.code
 
 
-def _permit(invoice_id: str) -> str | None:
-    asked = {"kind": "reminder", "invoices": [invoice_id], "redeem": True}
-    answer = _call("/v1/permits", asked)
-    permit_id: str = answer.json()["permit_id"] if answer.status_code == 201 else ""
-    return permit_id or None
-
-
-def _call(path: str, body: dict[str, object]) -> httpx.Response:
-    headers = {"Authorization": f"Bearer {os.environ['MAILING_KEY']}"}
-    return httpx.post(os.environ["MAILING_LEDGER"] + path, json=body, headers=headers, timeout=30)
-
-
-def _mail(invoice_id: str) -> None:
+def _mail(invoice_id: str, headers: Mapping[str, str]) -> None:
     message = EmailMessage()
+    for name, value in headers.items():
+        message[name] = value
     message["From"], message["To"] = "dunning@ours.example", "pat@theirs.example"
     message["Subject"] = invoice_id
     message.set_content("A reminder.")
     with smtplib.SMTP("127.0.0.1", int(os.environ["MAILING_SMTP_PORT"])) as smtp:
         smtp.send_message(message)
+    _be_slow()
 
 
 def _be_slow() -> None:

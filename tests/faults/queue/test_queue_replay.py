@@ -207,7 +207,7 @@ def test_a_worker_killed_in_mid_send(queue: Queue, ledger: CrashingService) -> N
     )
     queue.gate.unlink()
     assert queue.smtp.mails == {"inv_killed": 1, "bare_killed": 2}
-    assert sorted(_decisions(ledger, "inv_killed"))[0] == 201
+    assert {201, 409} <= set(_decisions(ledger, "inv_killed")) <= {200, 201, 409}
 
 
 def test_a_task_slower_than_the_visibility_timeout(queue: Queue, ledger: CrashingService) -> None:

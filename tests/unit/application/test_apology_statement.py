@@ -9,7 +9,7 @@ from ledger.application.commands import CallPause, DeclareIncident
 from ledger.application.locales import UnknownLocale
 from ledger.application.statement import formatted_amount
 from ledger.domain.balance import Status
-from ledger.domain.policy import Policy, PolicyError
+from ledger.domain.policy import Policy
 from tests.support.build import OPERATOR, apology, at, invoice, merged, minutes, paid
 from tests.support.given import Scenario, given
 
@@ -127,5 +127,5 @@ def test_a_locale_is_checked_at_the_start(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="locale: 'xx_YY' is not a locale"):
         load_settings(env)
     config.write_text('[policy]\nlocale = "../../etc"', encoding="utf-8")
-    with pytest.raises(PolicyError, match="must be a locale"):
+    with pytest.raises(SettingsError, match="must be a locale"):
         load_settings(env)

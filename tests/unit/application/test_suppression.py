@@ -55,7 +55,7 @@ def bounced(mail: str = "pm_1", recipient: str | None = None, event: str = "boun
 
 def mailed() -> Scenario:
     """A reminder was sent to a customer's address; the provider calls it pm_1."""
-    return given(at("2026-12-04"), invoice(email=BOX), reminder(), report(id="pm_1"))
+    return given(at("2026-12-04"), invoice(email=BOX), reminder(), redeem(), report(id="pm_1"))
 
 
 def test_a_bounce_binds_every_customer_who_has_the_address() -> None:
@@ -147,8 +147,8 @@ def test_a_copys_bounce_is_the_copys(early: bool) -> None:
 
 
 def test_a_bounce_that_names_the_permits_own_address_marks_the_stage() -> None:
-    early = given(at("2026-12-04"), invoice(email=BOX), reminder(), bounced(recipient=BOX.upper()))
-    early.when(report(id="pm_1"))
+    early = given(at("2026-12-04"), invoice(email=BOX), reminder(), redeem())
+    early.when(bounced(recipient=BOX.upper()), report(id="pm_1"))
     for scenario in (early, mailed().when(bounced(recipient=BOX.upper()))):
         assert scenario.aggregate("invoice", "inv_1").stages[(1, "day-3")].state == "bounced"
         assert len(scenario.store.alerts) == 1

@@ -5,7 +5,7 @@ from typing import Any
 
 from api.incidents.timeline import timeline_of
 from ledger.domain.incident import Apology, Incident
-from ledger.store.looking_back.incident_acts import Switched
+from ledger.store.looking_back.incident_acts import Closed, Switched
 from projections.affected import AlertsOfKind, Summary
 from tests.support.build import at
 
@@ -138,4 +138,13 @@ def test_recovery_mode_within_the_incident_is_told() -> None:
     assert told(incident(), NOBODY, [], switches)[1:] == [
         "recovery_entered@12",
         "recovery_ended@13",
+    ]
+
+
+def test_who_closed_breakers_is_told_in_one_line_for_each_reason() -> None:
+    closed = [Closed("ann", "fixed", 400, hour(12)), Closed("bob", "checked", 1, hour(13))]
+    entries = timeline_of(incident(), NOBODY, [], [], closed)
+    assert [(e.at, e.text) for e in entries if e.what == "breakers_reset"] == [
+        (hour(12), "ann closed the breakers of 400 customers: fixed"),
+        (hour(13), "bob closed a breaker: checked"),
     ]

@@ -19,6 +19,8 @@ _BASE = {"LEDGER_DATA_DIR": "/data", "LEDGER_SECRET": "a secret of sixteen chara
         ("LEDGER_REQUIRE_SYNC", "yes", "must be on or off"),
         ("LEDGER_WITNESS_SECONDS", "soon", "from 0 to 60"),
         ("LEDGER_WITNESS_SECONDS", "61", "from 0 to 60"),
+        ("LEDGER_TIME_ZONE", "Mars/Base", "'Mars/Base' is not an IANA time zone"),
+        ("LEDGER_MESSAGE_ID_DOMAIN", "hunter2 @x", "must be a domain name"),
         ("LEDGER_SECRET", "hunter2", "at least 16 characters"),
         ("LEDGER_CONFIG", "/no/such/ledger.toml", "does not exist"),
         ("LEDGER_WEBHOOK_STRIP_SECRET", "hunter2", "is LEDGER_WEBHOOK_STRIPE_SECRET meant?"),
@@ -35,6 +37,24 @@ def test_it_is_named(name: str, value: str, told: str) -> None:
     assert name in str(stopped.value)
     assert told in str(stopped.value)
     assert "hunter2" not in str(stopped.value)
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        ('time_zone = "Mars/Base"', "policy.time_zone: 'Mars/Base' is not an IANA time zone"),
+        ("permit_minutes = 0", "policy.permit_minutes must be a whole number from 1 to 1440"),
+        ("stages = [{days = 3}]", "policy.stages: a stage has a name, days"),
+        ("smallest_amount_to_dun = {XXY = 1}", "policy.smallest_amount_to_dun: 'XXY' is not"),
+        ("permit_minute = 5", "policy.permit_minute is not a setting"),
+    ],
+)
+def test_a_policys_error_names_its_setting_and_file(tmp_path: Path, table: str, told: str) -> None:
+    config = tmp_path / "ledger.toml"
+    config.write_text(f"[policy]\n{table}\n", encoding="utf-8")
+    with pytest.raises(SettingsError) as stopped:
+        load_settings(_BASE | {"LEDGER_CONFIG": str(config)})
+    assert str(stopped.value).startswith(f"{config}: {told}")
 
 
 @pytest.mark.parametrize(("end", "value"), [("MODE", "prod"), ("REMINDERS", "no")])

@@ -37,7 +37,7 @@ class Idempotency:
     fingerprint: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RequestPermit:
     """Ask for a permit."""
 

@@ -58,6 +58,18 @@ class RequestPermit:
         return self.subject.kind
 
 
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """Say what these requests would be answered, in order, and keep nothing.
+
+    `alone`: it is one request, whose answer is the answer.
+    """
+
+    requests: tuple[RequestPermit, ...]
+    caller: Caller
+    alone: bool = False
+
+
 def is_of_claim(command: object) -> bool:
     """Does it tell the log of nothing but the standing of a customer whom a claim asks for?"""
     if isinstance(command, RequestPermit):
@@ -274,6 +286,7 @@ class BindAnswer:
 
 Command: TypeAlias = (
     RequestPermit
+    | DryRun
     | Redeem
     | ReportOutcome
     | ApplyFact

@@ -41,7 +41,7 @@ AGGREGATES: tuple[type[Aggregate], ...] = (
 )
 _STATE_VERSIONS: tuple[tuple[Any, int], ...] = (
     (Invoice, 4),
-    (Customer, 4),
+    (Customer, 5),
     (Mailbox, 1),
     (Thread, 2),
 )

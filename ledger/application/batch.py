@@ -243,12 +243,12 @@ async def _apply(work: Work, change: Change) -> None:
     aggregates: dict[UUID, Any] = work.world.aggregates
     work.touched.append(change.aggregate_id)
     try:
-        aggregate = aggregates[change.aggregate_id]
+        held = aggregate = aggregates[change.aggregate_id]
     except KeyError:
         await load(work, Need(aggregates={change.aggregate_id}))
-        aggregate = aggregates[change.aggregate_id]
+        held = aggregate = aggregates[change.aggregate_id]
     if work.trial is not None:
-        aggregate = work.trial.to_change(change.aggregate_id, aggregate)
+        aggregate = work.trial.to_change(change.aggregate_id, held)
     version = 1 if aggregate is None else aggregate.version + 1
     event = change.event(
         originator_id=change.aggregate_id,
@@ -256,7 +256,9 @@ async def _apply(work: Work, change: Change) -> None:
         timestamp=work.world.now,
         **change.fields,
     )
-    aggregates[change.aggregate_id] = mutated = event.mutate(aggregate)
+    mutated = event.mutate(aggregate)
+    if mutated is not held:
+        aggregates[change.aggregate_id] = mutated
     work.batch.events.append(event)
     if version % SNAPSHOT_EVERY == 0:
         work.to_snapshot[change.aggregate_id] = mutated

@@ -15,6 +15,7 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 
 from api.http.context import Context
+from api.upkeep.standing import Standing
 from ledger.store.looking_back.standing import AGES
 
 Values: TypeAlias = Mapping[Any, float]
@@ -85,30 +86,42 @@ class LedgerCollector(Collector):
         yield family
 
     def _of_standing(self) -> Iterator[Metric]:
-        """What was seen last; no value while the database does not answer."""
+        """What was seen last; metrics without a value while the database does not answer.
+
+        They are there from the start: OpenTelemetry is told of them once, before the first look.
+        """
         up = self._context.watched.database_up
         yield _gauge("database_up", "1 while the database answers", up)
         seen = self._context.watched.standing
-        if seen is None:
-            return
-        yield _gauges("paused", "1 for each scope that is paused", ("scope",), _ones(seen.paused))
-        yield _gauge("recovery_mode", "1 while nothing is granted after a restore", seen.recovery)
-        yield _gauges(
-            "open_breakers",
-            "Breakers that wait for a reset",
-            ("scope",),
-            {(scope,): seen.open_breakers.get(scope, 0) for scope in ("outreach", "all")},
-        )
-        yield _gauges(
-            "unknown_permits",
-            "Permits whose outcome nobody knows, by how long ago their time was up",
-            ("age",),
-            {(age,): seen.unknown_permits.get(age, 0) for age in AGES},
-        )
-        unseen = {(kind,): count for kind, count in seen.unseen_alerts.items()}
-        yield _gauges("unseen_alerts", "Alerts that nobody has acknowledged", ("kind",), unseen)
-        ages = {(_label(source),): age for source, age in seen.feed_ages.items()}
-        yield _gauges("feed_age_seconds", "Since a source of facts was heard", ("source",), ages)
+        values = _standing_values(seen) if seen is not None else {}
+        for name, (text, labels) in _STANDING.items():
+            yield _gauges(name, text, labels, values.get(name, {}))
+
+
+_STANDING: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "paused": ("1 for each scope that is paused", ("scope",)),
+    "recovery_mode": ("1 while nothing is granted after a restore", ()),
+    "open_breakers": ("Breakers that wait for a reset", ("scope",)),
+    "unknown_permits": (
+        "Permits whose outcome nobody knows, by how long ago their time was up",
+        ("age",),
+    ),
+    "unseen_alerts": ("Alerts that nobody has acknowledged", ("kind",)),
+    "feed_age_seconds": ("Since a source of facts was heard", ("source",)),
+}
+"""Texts and label names of the metrics that are read from the database."""
+
+
+def _standing_values(seen: Standing) -> dict[str, Values]:
+    """Their values."""
+    return {
+        "paused": _ones(seen.paused),
+        "recovery_mode": {(): float(seen.recovery)},
+        "open_breakers": {(s,): seen.open_breakers.get(s, 0) for s in ("outreach", "all")},
+        "unknown_permits": {(age,): seen.unknown_permits.get(age, 0) for age in AGES},
+        "unseen_alerts": {(kind,): count for kind, count in seen.unseen_alerts.items()},
+        "feed_age_seconds": {(_label(source),): age for source, age in seen.feed_ages.items()},
+    }
 
 
 async def render_metrics(context: Context) -> str:

@@ -24,8 +24,9 @@ def test_in_a_batch_and_with_an_idempotency_key_it_is_warned_of_and_counted_too(
     sender = service.client("send", name=name)
     counted = _skipped(service)
     one, two, three = (
-        sender.ask("notification", customer_id=f"{name}-{n}", event_type="t", event_id="1")
-        .ok(201)["permit_id"]
+        sender.ask("notification", customer_id=f"{name}-{n}", event_type="t", event_id="1").ok(201)[
+            "permit_id"
+        ]
         for n in range(3)
     )
     sender.redeem(three).ok()

@@ -15,8 +15,8 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 
 from api.http.context import Context
-from api.upkeep.standing import Standing
-from ledger.store.looking_back.standing import AGES
+from api.upkeep.status_watch import LedgerStatus
+from ledger.store.looking_back.status_counts import AGES
 
 Values: TypeAlias = Mapping[Any, float]
 """Values by their labels: texts, in the order of the label names."""
@@ -33,7 +33,7 @@ class LedgerCollector(Collector):
         yield from self._of_engine()
         yield from self._of_http()
         yield from self._context.intake.counts.metrics()
-        yield from self._of_standing()
+        yield from self._of_status()
         lag = {
             (name,): self._context.projector.lag_of(name)
             for name in self._context.projector.progress
@@ -85,20 +85,20 @@ class LedgerCollector(Collector):
             family.add_metric(labels, histogram.buckets(), histogram.sum)
         yield family
 
-    def _of_standing(self) -> Iterator[Metric]:
+    def _of_status(self) -> Iterator[Metric]:
         """What was seen last; metrics without a value while the database does not answer.
 
         They are there from the start: OpenTelemetry is told of them once, before the first look.
         """
         up = self._context.watched.database_up
         yield _gauge("database_up", "1 while the database answers", up)
-        seen = self._context.watched.standing
-        values = _standing_values(seen) if seen is not None else {}
-        for name, (text, labels) in _STANDING.items():
+        seen = self._context.watched.status
+        values = _status_values(seen) if seen is not None else {}
+        for name, (text, labels) in _STATUS.items():
             yield _gauges(name, text, labels, values.get(name, {}))
 
 
-_STANDING: Mapping[str, tuple[str, tuple[str, ...]]] = {
+_STATUS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "paused": ("1 for each scope that is paused", ("scope",)),
     "recovery_mode": ("1 while nothing is granted after a restore", ()),
     "open_breakers": ("Breakers that wait for a reset", ("scope",)),
@@ -112,7 +112,7 @@ _STANDING: Mapping[str, tuple[str, tuple[str, ...]]] = {
 """Texts and label names of the metrics that are read from the database."""
 
 
-def _standing_values(seen: Standing) -> dict[str, Values]:
+def _status_values(seen: LedgerStatus) -> dict[str, Values]:
     """Their values."""
     return {
         "paused": _ones(seen.paused),

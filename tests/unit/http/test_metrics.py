@@ -7,7 +7,7 @@ from prometheus_client.core import Metric
 
 from api.http.metrics import LedgerCollector
 from api.running.latency import Latencies
-from api.upkeep.standing import Standing, Watched
+from api.upkeep.status_watch import LedgerStatus, Watched
 from api.webhooks.counts import WebhookCounts
 from ledger.application.counters import Counters
 
@@ -43,12 +43,12 @@ def _values(families: dict[str, Metric]) -> dict[str, dict[tuple[str, ...], floa
 def test_all_metrics_are_there_before_the_first_look_without_values() -> None:
     before = _collected(Watched())
     assert _values(before) == {name: {} for name in OF_THE_DATABASE}
-    seen = Watched(standing=Standing())
+    seen = Watched(status=LedgerStatus())
     assert _collected(seen).keys() == before.keys()
 
 
 def test_what_was_seen_is_shown_without_addresses() -> None:
-    standing = Standing(
+    status = LedgerStatus(
         paused=frozenset({"all", "sender:pat@example.com"}),
         recovery=True,
         open_breakers={"outreach": 2},
@@ -56,7 +56,7 @@ def test_what_was_seen_is_shown_without_addresses() -> None:
         unseen_alerts={"breaker_open": 4},
         feed_ages={"stripe": 5.5},
     )
-    assert _values(_collected(Watched(standing=standing))) == {
+    assert _values(_collected(Watched(status=status))) == {
         "send_ledger_paused": {("all",): 1, ("[address]",): 1},
         "send_ledger_recovery_mode": {(): 1},
         "send_ledger_open_breakers": {("outreach",): 2, ("all",): 0},
@@ -67,7 +67,7 @@ def test_what_was_seen_is_shown_without_addresses() -> None:
 
 
 def test_a_lost_database_takes_the_values_away_and_says_so() -> None:
-    watched = Watched(standing=Standing(recovery=True))
+    watched = Watched(status=LedgerStatus(recovery=True))
     watched.saw_nothing("OperationalError")
     found = _collected(watched)
     assert _values(found) == {name: {} for name in OF_THE_DATABASE}

@@ -16,5 +16,5 @@ async def read_counts(connection: AsyncConnection[Any]) -> list[tuple[str, str, 
     `unknown` permits by their age, `unseen` alerts by their kind, and of each `feed`, of the 50
     heard last, the seconds since it was heard.
     """
-    cursor = await connection.execute(statement("standing", "counts"))
+    cursor = await connection.execute(statement("status", "counts"))
     return [(what, which, float(number)) for what, which, number in await cursor.fetchall()]

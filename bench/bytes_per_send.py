@@ -72,7 +72,8 @@ async def _measure(conninfo: str, sends: int) -> None:
         answers = await _take(engine, [_ask(n) for n in numbers])
         before = await _print("permit", connection, before, sends)
         permits = [answer.permit_id or "" for answer in answers]
-        await _take(engine, [Redeem(p, "a1", SYSTEM, str(uuid4()), b"{}") for p in permits])
+        redeemed = await _take(engine, [_redeem(permit) for permit in permits])
+        assert {answer.status for answer in redeemed} == {200}
         before = await _print("redeem", connection, before, sends)
         await _take(
             engine, [ReportOutcome(p, "sent", SYSTEM, "resend", f"re_{p}") for p in permits]
@@ -95,7 +96,12 @@ async def _take(engine: Engine, commands: Sequence[Command]) -> list[Answer]:
 def _ask(number: int) -> RequestPermit:
     request = {"kind": "reminder", "invoices": [f"inv_{number}"], "stage": "day-3"}
     subject = Reminder((f"inv_{number}",), "day-3")
-    return RequestPermit(subject, SYSTEM, str(uuid4()), json.dumps(request).encode(), redeem=True)
+    return RequestPermit(subject, SYSTEM, str(uuid4()), json.dumps(request).encode())
+
+
+def _redeem(permit_id: str) -> Redeem:
+    request = {"permit_id": permit_id, "attempt": "a1"}
+    return Redeem(permit_id, "a1", SYSTEM, str(uuid4()), json.dumps(request).encode())
 
 
 def _snapshot(number: int) -> InvoiceObserved:

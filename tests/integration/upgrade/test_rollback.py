@@ -1,5 +1,6 @@
 """An older program on a newer database changes nothing, and says which program is wanted."""
 
+import asyncio
 import subprocess
 from pathlib import Path
 
@@ -10,8 +11,10 @@ from click.testing import CliRunner
 from api.cli.main import main
 from ledger.store import migrate as module
 from ledger.store.migrate import MigrationError, check_migrated, migrate, migrations
+from tests.integration.store.engines import ask, body, engine_on, invoice
 from tests.integration.upgrade.conftest import digest_of_log
 from tests.support.service import ROOT, SERVE, service_environ
+from tests.support.tampering import tamper
 
 _OLDEST_DUMP = 5
 """The last migration that the dumped ledger has."""
@@ -59,3 +62,27 @@ def test_the_older_program_refuses_what_this_version_has_migrated(
         with pytest.raises(MigrationError, match="which this version does not know: run a newer"):
             refused(old_database)
     assert digest_of_log(old_database) == before
+
+
+_OF_TOMORROW = """
+UPDATE events SET state = jsonb_set(state::jsonb, '{class_version}', '99')::json
+WHERE topic = 'ledger:Invoice.Observed' AND originator_id = (
+    SELECT originator_id FROM events WHERE state ->> 'invoice_id' = 'of tomorrow'
+    AND topic = 'ledger:Invoice.Created'
+)
+"""
+
+
+def test_nothing_is_granted_on_an_event_of_a_newer_version(database: str) -> None:
+    """The schema is the same, so the older program starts; what it does not know it refuses."""
+
+    async def scenario() -> None:
+        async with engine_on(database) as engine:
+            await engine.submit_all([invoice("of tomorrow"), invoice("of today")])
+        tamper(database, _OF_TOMORROW)
+        async with engine_on(database) as engine:
+            answers = await engine.submit_all([ask("of tomorrow"), ask("of today")])
+        assert [answer.status for answer in answers] == [500, 201]
+        assert body(answers[0])["detail"] == "the request could not be decided (NewerEvent)"
+
+    asyncio.run(scenario())

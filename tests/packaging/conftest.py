@@ -50,11 +50,9 @@ def build_and_install(project: Path, folder: Path) -> Installed:
     (unpacked,) = (folder / "unpacked").iterdir()
     wheel = _built("wheel", unpacked, folder)
     site = folder / "site"
-    _run(
-        [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        + ["--no-deps", "--no-index", "--no-compile", "--target", str(site), str(wheel)],
-        folder,
-    )
+    alone = ("--no-deps", "--no-index", "--no-compile", "--disable-pip-version-check", "--quiet")
+    install = (sys.executable, "-m", "pip", "install", *alone, "--target", site, wheel)
+    _run([str(word) for word in install], folder)
     return Installed(sdist, wheel, site)
 
 

@@ -11,7 +11,7 @@ import orjson
 
 from ledger.application.effects import Outcome
 from ledger.application.ports import CommitUncertain, StoreUnavailable
-from ledger.domain.next_steps import DEFECT, NEXT_STEPS
+from ledger.domain.next_steps import DEFECT, NEXT_STEPS, WAIT
 from ledger.domain.reasons import REASONS, Denial, Reason
 
 _OPTIONS = orjson.OPT_UTC_Z
@@ -30,6 +30,13 @@ class Answer:
     result: str = ""
     position: int = 0
     permit_id: str | None = None
+
+
+@dataclass(slots=True)
+class Rehearsed(Answer):
+    """The answers that a dry run of several requests found; there is no body yet."""
+
+    items: tuple[Answer, ...] = ()
 
 
 def to_json(value: Any) -> bytes:
@@ -58,13 +65,15 @@ def problem_body(denial: Denial, decision_id: str | None, extra: dict[str, Any])
         "status": reason.status,
         "detail": denial.detail,
         "code": denial.code,
-        "retryable": reason.retryable,
-        **_next_step(denial.code),
+        "retryable": denial.retryable,
+        **_next_step(denial.code, waits=denial.retryable and not reason.retryable),
     }
     if decision_id is not None:
         body["decision_id"] = decision_id
     if denial.available_at is not None:
         body["available_at"] = denial.available_at
+    if denial.frees_at is not None:
+        body["frees_at"] = denial.frees_at
     if denial.permit_id is not None:
         body["permit_id"] = denial.permit_id
     if denial.due_stage is not None:
@@ -75,9 +84,9 @@ def problem_body(denial: Denial, decision_id: str | None, extra: dict[str, Any])
     return to_json(body)
 
 
-def _next_step(code: str) -> dict[str, str]:
-    """The fields that say what to do next."""
-    step = NEXT_STEPS.get(code, DEFECT)
+def _next_step(code: str, waits: bool = False) -> dict[str, str]:
+    """The fields that say what to do next; `waits`: this denial of the code ends by itself."""
+    step = WAIT if waits else NEXT_STEPS.get(code, DEFECT)
     return {"next_action": step.action, "next_step": step.sentence}
 
 

@@ -37,7 +37,7 @@ class Idempotency:
     fingerprint: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RequestPermit:
     """Ask for a permit."""
 
@@ -56,6 +56,18 @@ class RequestPermit:
     def kind(self) -> str:
         """The kind of mail asked for."""
         return self.subject.kind
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """Say what these requests would be answered, in order, and keep nothing.
+
+    `alone`: it is one request, whose answer is the answer.
+    """
+
+    requests: tuple[RequestPermit, ...]
+    caller: Caller
+    alone: bool = False
 
 
 def is_of_claim(command: object) -> bool:
@@ -274,6 +286,7 @@ class BindAnswer:
 
 Command: TypeAlias = (
     RequestPermit
+    | DryRun
     | Redeem
     | ReportOutcome
     | ApplyFact

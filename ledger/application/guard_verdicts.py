@@ -85,7 +85,7 @@ class _Review:
         if denial is None:
             self.verdicts.append(Verdict(guard, rule, about, PASSED))
         else:
-            found = (DENIED, denial.code, denial.detail, denial.available_at)
+            found = (DENIED, denial.code, denial.detail, denial.available_at or denial.frees_at)
             self.verdicts.append(Verdict(guard, rule, about, *found))
 
 

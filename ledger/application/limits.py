@@ -21,7 +21,7 @@ class Limits:
     reserved: int = 1024
     operators: int = 256
     part: int = 16
-    aggregates: int = 65_536
+    aggregates: int = 98_304
     catch_up: int = 20_000
 
     @property

@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from typing import TypeAlias
 from uuid import NAMESPACE_OID, uuid5
 
+from ledger.application.caller import SYSTEM, Caller
+from ledger.application.effects import Outcome
 from ledger.application.ports import DecisionRow
 
 MOST_ROWS = 60
@@ -116,3 +118,17 @@ def _is_over(seen: _Seen, now: datetime) -> bool:
 
 def _same(row: DecisionRow) -> Same:
     return (row.key_id, row.operation, row.code, hashlib.sha256(row.request).digest())
+
+
+def repeated_decision(
+    tally: Tally | None, caller: Caller, outcome: Outcome, row: DecisionRow
+) -> str | None:
+    """The decision that this denial repeats without a row of its own; None where it has one.
+
+    The ledger's own requests, and denials that change something, always have one.
+    """
+    if tally is None or outcome.denial is None or caller.key_id == SYSTEM.key_id:
+        return None
+    if outcome.changes or outcome.alerts:
+        return None
+    return tally.row_for(row)

@@ -141,7 +141,7 @@ def known_by_address(customer_id: str) -> bool:
     return digits != customer_id and len(digits) == 32 and not set(digits) - set(hexdigits)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=98304)
 def aggregate_id(kind: str, external_id: str) -> UUID:
     """The aggregate id of an outside id: uuid5 of (kind, external id), length-prefixed (D1)."""
     return uuid5(_NAMESPACE, f"{len(kind)}:{kind}{external_id}")

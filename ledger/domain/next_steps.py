@@ -123,3 +123,5 @@ NEXT_STEPS: dict[str, NextStep] = {
 """What to do after each code."""
 DEFECT = _human("Send nothing; have a person look at the service's log.")
 """What to do where the service itself failed."""
+WAIT = _retry("Wait until available_at, then ask again.")
+"""What to do after a denial that ends by itself, though others of its code need a person."""

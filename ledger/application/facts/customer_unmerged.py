@@ -10,8 +10,9 @@ from ledger.application.facts.fact import Fact, FactData
 from ledger.application.facts.fact_type import FactType
 from ledger.application.walk import Walk
 from ledger.application.world import LONGEST_MERGE_CHAIN, World
-from ledger.domain.customer import REMEMBERED, Customer
+from ledger.domain.customer import Customer
 from ledger.domain.identity import Address, aggregate_id, customer_known_by
+from ledger.domain.kept_permits import REMEMBERED
 from ledger.domain.permit import DUNNING, Permit, State
 from ledger.domain.subscription import Subscription
 

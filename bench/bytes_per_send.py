@@ -15,6 +15,8 @@ from uuid import uuid4
 
 from psycopg import AsyncConnection
 
+from api.contract.permits import PERMIT_REQUEST
+from api.contract.translation import Translator
 from ledger.application.answers import Answer
 from ledger.application.caller import SYSTEM
 from ledger.application.commands import (
@@ -27,7 +29,6 @@ from ledger.application.commands import (
 from ledger.application.engine import Engine
 from ledger.application.facts.fact import Fact
 from ledger.application.facts.invoice_observed import InvoiceObserved
-from ledger.application.kinds.reminder import Reminder
 from ledger.application.world import Identity
 from ledger.domain.balance import Status
 from ledger.domain.identity import Address, fingerprint
@@ -37,6 +38,7 @@ from ledger.store.log.writer import PostgresWriter
 from ledger.store.migrate import migrate
 
 _SECRET = b"0123456789abcdef0123456789abcdef"
+_IDENTITY = Identity(_SECRET, "ledger.example")
 _NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 _SQL = Path(__file__).parent / "sql" / "bytes_per_send"
 _AT_ONCE = 500
@@ -60,7 +62,7 @@ def main() -> None:
 
 async def _measure(conninfo: str, sends: int) -> None:
     writer = PostgresWriter(conninfo)
-    engine = Engine(writer, Policy(), Identity(_SECRET, "ledger.example"))
+    engine = Engine(writer, Policy(), _IDENTITY)
     await engine.start()
     numbers = range(sends)
     print(f"{'step':10}{'log':>8}{'decisions':>11}{'look-ups':>10}{'all':>8}{'WAL':>8}")
@@ -95,7 +97,7 @@ async def _take(engine: Engine, commands: Sequence[Command]) -> list[Answer]:
 
 def _ask(number: int) -> RequestPermit:
     request = {"kind": "reminder", "invoices": [f"inv_{number}"], "stage": "day-3"}
-    subject = Reminder((f"inv_{number}",), "day-3")
+    subject = Translator(_IDENTITY).subject(PERMIT_REQUEST.validate_python(request))
     return RequestPermit(subject, SYSTEM, str(uuid4()), json.dumps(request).encode())
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +13,7 @@ from ledger.application.effects import Outcome
 from ledger.application.ports import CommitUncertain, StoreUnavailable
 from ledger.domain.next_steps import DEFECT, NEXT_STEPS, WAIT
 from ledger.domain.reasons import REASONS, Denial, Reason
+from ledger.domain.value import value
 
 _OPTIONS = orjson.OPT_UTC_Z
 _FORBIDDEN = Reason("forbidden", 403, "This key may not do that")
@@ -20,7 +21,7 @@ _UNAUTHORIZED = Reason("unauthorized", 401, "No key, or one that the ledger does
 _INTERNAL = Reason("internal_error", 500, "The request could not be decided; nothing was granted")
 
 
-@dataclass(slots=True)
+@value
 class Answer:
     """A status, a JSON body and extra headers; `result` is what became of a fact."""
 
@@ -32,16 +33,16 @@ class Answer:
     permit_id: str | None = None
 
 
-@dataclass(slots=True)
+@value
 class Rehearsed(Answer):
     """The answers that a dry run of several requests found; there is no body yet."""
 
     items: tuple[Answer, ...] = ()
 
 
-def to_json(value: Any) -> bytes:
+def to_json(content: Any) -> bytes:
     """A body as JSON bytes."""
-    return orjson.dumps(value, option=_OPTIONS)
+    return orjson.dumps(content, option=_OPTIONS)
 
 
 def grant_body(outcome: Outcome, decision_id: str, position: int) -> bytes:

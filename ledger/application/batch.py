@@ -262,8 +262,7 @@ async def _apply(work: Work, change: Change) -> None:
     work.batch.events.append(event)
     if version % SNAPSHOT_EVERY == 0:
         work.to_snapshot[change.aggregate_id] = mutated
-    if change.event is Invoice.Observed:
-        assert isinstance(event, Invoice.Observed)
+    if type(event) is Invoice.Observed:
         owner = event.snapshot.customer_id
         work.batch.owners.add((owner, aggregates[change.aggregate_id].invoice_id))
         work.world.invoices_by_customer.clear()
@@ -366,13 +365,12 @@ async def _decided(work: Work, command: RequestPermit | Redeem, outcome: Outcome
     if outcome.warnings:
         headers = (*headers, *(("Ledger-Warning", warning) for warning in outcome.warnings))
     row = decision_row(command, outcome, stored, work.world.now, position, work.policy_version)
-    repeated = None
-    if outcome.denial is not None:
-        repeated = repeated_decision(work.tally, command.caller, outcome, row)
+    no = outcome.denial
+    repeated = repeated_decision(work.tally, command.caller, outcome, row) if no else None
     if repeated is None:
         work.batch.decisions.append(row)
-    elif outcome.denial is not None:
-        sent = answers.problem_body(outcome.denial, repeated, outcome.body)
+    elif no is not None:
+        sent = answers.problem_body(no, repeated, outcome.body)
     if isinstance(command, RequestPermit) and outcome.status == 201:
         _bind(work, command, outcome, stored)
     permit_id = outcome.granted.permit_id if outcome.granted else None

@@ -1,11 +1,10 @@
 """The bounds of the engine: of its queue, its batches and its cache."""
 
-from dataclasses import dataclass
-
 from ledger.application.fair_queue import Places
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Limits:
     """Bounds of the engine: nothing in it grows without one.
 

@@ -10,6 +10,7 @@ from uuid import NAMESPACE_OID, uuid5
 from ledger.application.caller import SYSTEM, Caller
 from ledger.application.effects import Outcome
 from ledger.application.ports import DecisionRow
+from ledger.domain.value import value
 
 MOST_ROWS = 60
 """Rows that one key has a minute for one request that is denied for one reason."""
@@ -21,7 +22,7 @@ Same: TypeAlias = tuple[str, str, str | None, bytes]
 """What makes denials identical: key, operation, code, and the sha256 of the request."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Seen:
     """What a minute of identical denials has had: `counted` of them have no row of their own.
 

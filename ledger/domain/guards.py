@@ -6,7 +6,7 @@ idempotency key is judged before all of them, by the engine.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -20,9 +20,10 @@ from ledger.domain.permit import Lane, State
 from ledger.domain.policy import Policy
 from ledger.domain.reasons import Denial, Original
 from ledger.domain.thread import Thread
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Holder:
     """What holds a send key: a permit and its state, or a mail that went out past the ledger."""
 
@@ -60,7 +61,7 @@ class Subject(Protocol):
         """Why the facts forbid it."""
 
 
-@dataclass(slots=True)
+@value
 class Case:
     """Everything a guard may look at beside the subject.
 

@@ -1,7 +1,8 @@
 """What to do after a denial or an error: one of five actions, and one sentence."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from ledger.domain.value import value
 
 
 class Action(StrEnum):
@@ -19,7 +20,7 @@ class Action(StrEnum):
     """Learn what happened to an earlier try before anything else is done."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class NextStep:
     """An action and its sentence."""
 

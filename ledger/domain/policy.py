@@ -4,20 +4,21 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import date, timedelta
 from itertools import pairwise
 from typing import Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from ledger.domain.money import CURRENCIES
+from ledger.domain.value import value
 
 
 class PolicyError(ValueError):
     """The policy is not valid; the message names the setting and what it must be."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Stage:
     """A step of the dunning ladder.
 
@@ -43,7 +44,7 @@ DEFAULT_UPCOMING = (
 """Types of notices of something to come, as Stripe, Chargebee and Recurly call their events."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Policy:
     """Limits and choices (design D7, D8). Times in the unit that the name says; UTC throughout.
 

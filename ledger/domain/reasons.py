@@ -1,10 +1,11 @@
 """Every reason an answer can have: its code, HTTP status, title, and whether asking again helps."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from ledger.domain.value import value
 
-@dataclass(frozen=True, slots=True)
+
+@value
 class Reason:
     """One code of the HTTP contract; `retryable`: may the program ask again by itself?"""
 
@@ -74,7 +75,7 @@ REASONS = {reason.code: reason for reason in _ALL}
 """Every reason by its code."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Original:
     """The send that a duplicate repeats."""
 
@@ -84,7 +85,7 @@ class Original:
     provider_message_id: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Denial:
     """A no: its code, what a support person needs to act, and when waiting helps (UTC).
 

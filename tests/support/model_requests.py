@@ -20,7 +20,7 @@ from ledger.application.kinds.kind import PermitSubject
 from ledger.application.kinds.message import IntentMessage
 from ledger.application.kinds.notification import Notification
 from tests.support.model import Expected, Model, ModelCustomer, deliver
-from tests.support.model_owners import another_owner, forbids, lost_owner
+from tests.support.model_owners import another_owner, forbids, lost_owner, misdirected
 from tests.support.model_permits import FREED, ModelPermit
 from tests.support.model_subjects import REQUESTS, Request, Wish
 
@@ -84,6 +84,10 @@ def ask(model: Model, command: RequestPermit) -> Expected:
     request = REQUESTS[kind](model, command, command.subject)
     if isinstance(request, Expected):
         return request
+    subject = command.subject
+    in_thread = isinstance(subject, FollowUp | IntentMessage) and not request.begins_thread
+    if in_thread and misdirected(model, request.customer, subject.to):
+        return Expected(422, "invalid_request")
     codes = [_judge(model, command, kind, wish) for wish in request.wishes]
     passed = [w for w, code in zip(request.wishes, codes, strict=True) if code is None]
     if not passed:

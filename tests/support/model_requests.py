@@ -149,25 +149,30 @@ def report(model: Model, command: ReportOutcome) -> Expected:
     permit = model.holdings.permits[command.permit_id]
     if permit.key_id != command.caller.key_id and not command.caller.may("operate"):
         return Expected(403)
-    freed, mail = permit.state in FREED, command.provider_message_id
-    early = model.early.get(mail or "", set())
-    if command.outcome == permit.state or (command.outcome == "rejected" and freed):
-        if command.outcome == "sent" and mail is not None:
-            model.mails.setdefault(mail, permit.id)
-            if early:
-                deliver(model, permit, early, None)
-                early.clear()
+    freed = permit.state in FREED
+    same = command.outcome == permit.state or (command.outcome == "rejected" and freed)
+    if same and command.outcome != "sent":
         return Expected(200)
-    if permit.state == "sent" or (command.outcome == "unknown" and freed):
+    if not same and (permit.state == "sent" or (command.outcome == "unknown" and freed)):
         return Expected(409, "already_settled")
-    believed = "sent" if early else command.outcome
-    model.holdings.settle(permit, believed, model.now)
+    mail = _id_to_keep(model, permit, command.provider_message_id)
+    early = model.early.get(mail or "", set())
+    if not same:
+        model.holdings.settle(permit, "sent" if early else command.outcome, model.now)
     if mail is not None:
-        model.mails.setdefault(mail, permit.id)
+        model.mails[mail] = permit.id
+        permit.mail = mail
     if early:
         deliver(model, permit, early, mail)
         early.clear()
     return Expected(200)
+
+
+def _id_to_keep(model: Model, permit: ModelPermit, mail: str | None) -> str | None:
+    """The provider's id of a report, None if the mail has another or another mail has it (D6)."""
+    if mail is None or permit.mail not in (None, mail):
+        return None
+    return mail if model.mails.get(mail) in (None, permit.id) else None
 
 
 def _no(code: str) -> Expected:

@@ -63,3 +63,17 @@ def test_a_mail_keeps_the_first_id_of_the_provider() -> None:
     states = [permit.state for permit in history.model.holdings.permits.values()]
     assert states == ["sent", "sent"]
     history.teardown()
+
+
+def test_a_redeem_is_not_repeated_while_the_ledger_waits_after_a_restore() -> None:
+    history = History()
+    history.check([ask(Digest("i1", START.date(), "cus_2"))])
+    again = Redeem(history.asked[-1], "a", POLLER, "", b"{}")
+    history.check([again])
+    history.check([again])
+    history.recover()
+    history.check([again])
+    history.resume()
+    history.check([again])
+    assert [permit.state for permit in history.model.holdings.permits.values()] == ["redeemed"]
+    history.teardown()

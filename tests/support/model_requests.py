@@ -129,12 +129,14 @@ def redeem(model: Model, command: Redeem) -> Expected:
         return Expected(409, "expired")
     if permit.state in FREED:
         return Expected(409, "revoked")
-    if permit.state != "granted":
-        again = permit.state == "redeemed" and command.attempt is not None
-        same = again and command.attempt == permit.attempt
-        return Expected(200) if same else Expected(409, "already_redeemed")
+    again = permit.state == "redeemed" and command.attempt is not None
+    same = again and command.attempt == permit.attempt
+    if permit.state != "granted" and not same:
+        return Expected(409, "already_redeemed")
     if model.recovering:
         return Expected(409, "recovery_mode")
+    if same:
+        return Expected(200)
     if model.taken_back(permit) or lost_owner(model, permit):
         model.holdings.settle(permit, "revoked", model.now)
         return Expected(409, "revoked")

@@ -8,7 +8,6 @@ They and the MAC are BLAKE2b with a key (RFC 7693): each grant makes them, and H
 import hmac
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from uuid import UUID
@@ -16,6 +15,7 @@ from uuid import UUID
 from ledger.domain import identity
 from ledger.domain.permit import Lane
 from ledger.domain.sendkey import SendKey, encode
+from ledger.domain.value import value
 
 SEND_HEADER = "X-Ledger-Send"
 """The header that a sender puts the token in."""
@@ -35,7 +35,7 @@ _LANES = {"o": Lane.OUTREACH, "r": Lane.REPLY, "t": Lane.TRANSACTIONAL, "a": Lan
 _LANE_CODES = {lane: code for code, lane in _LANES.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SendImprint:
     """The one-letter code of the mail's kind, its lane, and the digests of its send keys."""
 
@@ -54,7 +54,7 @@ def imprint_text(kind: str, lane: Lane, digests: Sequence[str]) -> str:
     return f"{kind}{_LANE_CODES[lane]}{''.join(digests[:MOST_DIGESTS])}"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MailProof:
     """A permit that a mail names with our MAC, and its imprint; None where it carries none."""
 

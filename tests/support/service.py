@@ -21,6 +21,7 @@ import psycopg
 from ledger.store.keys import SCOPES, insert_first_key
 from ledger.store.migrate import migrate
 from tests.support.postgres import fresh_database
+from tests.support.preloaded import CAN_FORK, Running, fork
 from tests.support.problems import check_consistent
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -285,11 +286,13 @@ def fresh_service(postgres: str, test_clock: datetime | str, **more: Any) -> Ite
 
 def _start(
     conninfo: str, now: datetime | None, workers: int, folder: Path, env: Mapping[str, str]
-) -> subprocess.Popen[bytes]:
+) -> Running:
     command = [*SERVE, "--workers", str(workers)]
     if now is not None:
         command += ["--test-clock", now.isoformat()]
     environ = service_environ(conninfo, folder) | dict(env)
+    if CAN_FORK and workers == 1:
+        return fork(command[command.index("serve") :], environ, folder / "log")
     with (folder / "log").open("wb") as log:
         return subprocess.Popen(command, cwd=ROOT, env=environ, stdout=log, stderr=log)
 
@@ -306,7 +309,7 @@ def service_environ(conninfo: str, folder: Path) -> dict[str, str]:
     }
 
 
-def _announced(process: subprocess.Popen[bytes], path: Path) -> dict[str, Any]:
+def _announced(process: Running, path: Path) -> dict[str, Any]:
     give_up = time.monotonic() + _START_SECONDS
     while not path.exists():
         log = (path.parent / "log").read_text(encoding="utf-8")

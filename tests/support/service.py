@@ -239,12 +239,13 @@ def running_service(
     *,
     workers: int = 1,
     connections: int = 1,
+    port: int = 0,
     env: Mapping[str, str] | None = None,
 ) -> Iterator[Service]:
     """`send-ledger serve` on this migrated database, which may hold a ledger already.
 
-    Keys made by `client` take turns with so many connections; with several workers these end in
-    different processes.
+    `port` 0 takes a free one. Keys made by `client` take turns with so many connections; with
+    several workers these end in different processes.
     """
     now = datetime.fromisoformat(test_clock) if isinstance(test_clock, str) else test_clock
     with psycopg.connect(conninfo, autocommit=True) as db:
@@ -252,7 +253,8 @@ def running_service(
         if row == (0,):
             insert_first_key(db, _KEY, SCOPES)
     with tempfile.TemporaryDirectory(prefix="ledger-service-") as folder:
-        process = _start(conninfo, now, workers, Path(folder), env or {})
+        options = ["--workers", str(workers), "--port", str(port)]
+        process = _start(conninfo, now, options, Path(folder), env or {})
         try:
             announced = _announced(process, Path(folder) / "announced.json")
             with ExitStack() as opened:
@@ -285,13 +287,17 @@ def fresh_service(postgres: str, test_clock: datetime | str, **more: Any) -> Ite
 
 
 def _start(
-    conninfo: str, now: datetime | None, workers: int, folder: Path, env: Mapping[str, str]
+    conninfo: str,
+    now: datetime | None,
+    options: list[str],
+    folder: Path,
+    env: Mapping[str, str],
 ) -> Running:
-    command = [*SERVE, "--workers", str(workers)]
+    command = [*SERVE, *options]
     if now is not None:
         command += ["--test-clock", now.isoformat()]
     environ = service_environ(conninfo, folder) | dict(env)
-    if CAN_FORK and workers == 1:
+    if CAN_FORK and options[:2] == ["--workers", "1"]:
         return fork(command[command.index("serve") :], environ, folder / "log")
     with (folder / "log").open("wb") as log:
         return subprocess.Popen(command, cwd=ROOT, env=environ, stdout=log, stderr=log)

@@ -42,7 +42,7 @@ _keep_files_in_memory()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long files first, else one test process stands idle at the end."""
+    """Long files come first, else one test process stands idle at the end."""
     items.sort(key=lambda item: place(item.path.relative_to(ROOT)))
 
 

@@ -6,7 +6,7 @@ Test processes take whole files. Ended by long ones, one of them would stand idl
 from pathlib import PurePath
 
 LAST = ("property", "architecture", "unit")
-"""Folders whose files start nothing, those with the longest first."""
+"""Folders whose files start no process of their own, those with the longest first."""
 
 
 def place(path: PurePath) -> int:

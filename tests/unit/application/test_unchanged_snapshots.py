@@ -8,6 +8,7 @@ import pytest
 
 from ledger.application.commands import NoteFeedSilence
 from ledger.application.facts.confirmations import as_confirmed
+from ledger.application.facts.invoice_observed import InvoiceObserved
 from ledger.application.views import invoice_view
 from ledger.domain.balance import Status
 from ledger.domain.policy import Policy
@@ -108,6 +109,24 @@ def test_a_snapshot_from_before_the_last_telling_is_stale() -> None:
     scenario.when(minutes(1), late).then(result="stale", events=[])
     scenario.when(replace(late, observed_at=at("2026-12-08T12:03:30Z"))).then(events=[SEEN])
     assert owed(scenario) == 0
+
+
+@pytest.mark.parametrize("confirmed", [True, False])
+def test_a_telling_of_an_older_version_dates_no_newer_one(confirmed: bool) -> None:
+    def version(number: int, time: str, amount: int) -> InvoiceObserved:
+        seen_at = at(f"2026-12-08T{time}:00Z")
+        return replace(SAME, version=number, observed_at=seen_at, amount_remaining=amount)
+
+    scenario = given(at(NOON), version(5, "11:00", 30000), minutes(31))
+    if confirmed:
+        scenario.when(version(5, "12:30", 30000)).then(result="applied", events=[])
+    scenario.when(minutes(1), version(6, "12:20", 20000)).then(result="applied", events=[SEEN])
+    scenario.when(minutes(1), fact(paid(20000), "2026-12-08T12:25:00Z", id="since"))
+    assert owed(scenario) == 0
+    scenario.when(hours(1), version(6, "12:40", 10000)).then(events=[SEEN])
+    scenario.when(version(6, "12:50", 10000)).then(result="applied", events=[])
+    scenario.when(fact(paid(5000, id="p2"), "2026-12-08T12:45:00Z", id="before the last telling"))
+    assert (owed(scenario), seen(scenario)) == (10000, at("2026-12-08T12:50:00Z"))
 
 
 def test_dated_tellings_are_the_same() -> None:

@@ -14,6 +14,8 @@ from api.running.decision_ids import DECISION_IDS
 from ledger.application.answers import Answer
 from ledger.application.caller import Caller
 from ledger.application.commands import Correction, Redeem, ReportOutcome
+from ledger.application.counters import Counters
+from ledger.application.skipped_redeem import SKIPPED
 
 _NO_PERMIT = str(uuid.UUID(int=0))
 _TOO_DEEP = problem_answer("invalid_request", "the request is nested too deeply")
@@ -58,6 +60,13 @@ def outcome_of(caller: Caller, permit_id: str, told: OutcomeRequest) -> ReportOu
         told.detail,
         correction,
     )
+
+
+def note_skipped(counters: Counters, answer: Answer) -> Answer:
+    """The answer to a report; counted where its mail went out without the redeem it needed."""
+    if ("Ledger-Warning", SKIPPED) in answer.headers:
+        counters.redeems_skipped += 1
+    return answer
 
 
 def redeem_item(caller: Caller, raw: Any) -> Redeem | Answer:

@@ -18,6 +18,18 @@ def test_a_skipped_redeem_is_warned_of_counted_and_paged_once(service: Service, 
     assert [what for what in found if what.startswith(f"{name} (key {sender.key_id}) mails")]
 
 
+def test_they_are_counted_by_whatever_way_they_are_told(service: Service, name: str) -> None:
+    sender = service.client("send", name=name)
+    counted = _skipped(service)
+    asked = {"kind": "notification", "event_type": "t", "event_id": "1"}
+    permits = [sender.post("/v1/permits", asked | {"customer_id": f"{name}-{n}"}) for n in range(3)]
+    one, two, three = (permit.ok(201)["permit_id"] for permit in permits)
+    outcomes = [{"permit_id": each, "outcome": "sent"} for each in (one, two)]
+    sender.post("/v1/permits/outcomes", {"outcomes": outcomes}).ok()
+    sender.post(f"/v1/permits/{three}/outcome", {"outcome": "sent"}, key=name).ok()
+    assert _skipped(service) == counted + 3
+
+
 def _skipped(service: Service) -> float:
     metrics = service.without_key().get("/metrics").text
     counted = "send_ledger_redeems_skipped_total "

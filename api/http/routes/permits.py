@@ -20,14 +20,20 @@ from api.http.cursors import decode_cursor, encode_cursor
 from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import answered_once, idempotency_key, idempotency_of, scope_of
 from api.http.limited_keys import sees_its_own_only
-from api.http.permit_reports import known_uuid, outcome_item, outcome_of, redeem_item, redeem_of
+from api.http.permit_reports import (
+    known_uuid,
+    note_skipped,
+    outcome_item,
+    outcome_of,
+    redeem_item,
+    redeem_of,
+)
 from api.http.permit_request import ask, dry_run, request_of
 from api.http.problem_responses import answer_response, documented
 from ledger.application.answers import Answer, Rehearsed, to_json
 from ledger.application.caller import Caller
 from ledger.application.commands import Command, DryRun, RequestPermit
 from ledger.application.permit_life import permit_body
-from ledger.application.skipped_redeem import SKIPPED
 from ledger.domain.permit import Permit as PermitState
 from ledger.domain.permit import State
 from ledger.store.log.reader import PermitFilter
@@ -94,11 +100,18 @@ async def _answer_each(context: Context, commands: Sequence[Command | Answer]) -
 
     They are queued only after all were read: an error in one must not leave grants unreported.
     """
+    return _together(context, await _answers(context, commands))
+
+
+async def _answers(context: Context, commands: Sequence[Command | Answer]) -> list[Answer]:
     results: list[Answer | asyncio.Future[Answer]] = [
         command if isinstance(command, Answer) else context.engine.enqueue(command)
         for command in commands
     ]
-    answers = [r if isinstance(r, Answer) else await r for r in results]
+    return [r if isinstance(r, Answer) else await r for r in results]
+
+
+def _together(context: Context, answers: Sequence[Answer]) -> Response:
     parts = b",".join(_batch_item(answer) for answer in answers)
     position = max((answer.position for answer in answers), default=0) or context.engine.position
     tail = b'],"position":"%d"}' % position
@@ -196,9 +209,7 @@ async def report_outcome(
 
     async def work() -> Response:
         answer = await context.engine.submit(command)
-        if ("Ledger-Warning", SKIPPED) in answer.headers:
-            context.engine.counters.redeems_skipped += 1
-        return answer_response(answer)
+        return answer_response(note_skipped(context.engine.counters, answer))
 
     return await answered_once(context, idempotency, caller, work)
 
@@ -211,7 +222,8 @@ async def report_many(body: OutcomesRequest, caller: Handler, context: CurrentCo
     was lost is sent again as it is.
     """
     items = [outcome_item(caller, raw) for raw in body.outcomes]
-    return await _answer_each(context, items)
+    answers = await _answers(context, items)
+    return _together(context, [note_skipped(context.engine.counters, each) for each in answers])
 
 
 @router.get("/{permit_id}", response_model=Permit, responses=documented(404))

@@ -63,17 +63,20 @@ def confirms(world: World, invoice: Invoice, told: Snapshot, outcome: Outcome) -
     """Does the snapshot say just what is on record, so that the log can do without it?
 
     `outcome` is what it would do. Not where the log's own snapshot becomes so old that a guard
-    might look at it, where its source is silent by now, or where money moved that only the new
-    snapshot has in its amounts.
+    might look at it, where its source is silent by now or is another whose silence counts from now
+    on, or where money moved that only the new snapshot has in its amounts.
     """
     recorded, latest = invoice.snapshot, latest_snapshot(world, invoice)
     if recorded is None or latest is None:
         return False
     if invoice.beside or outcome.names or outcome.alerts:
         return False
-    if told.observed_at >= recorded.observed_at + noted_every(world.policy):
+    since = told.observed_at - recorded.observed_at
+    if not timedelta() < since < noted_every(world.policy):
         return False
     if recorded.source in world.control.silent_feeds or len(outcome.changes) != 1:
+        return False
+    if world.policy.snapshot_max_age and told.source != recorded.source:
         return False
     fields = outcome.changes[0].fields
     same = replace(

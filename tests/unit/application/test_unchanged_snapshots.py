@@ -145,12 +145,28 @@ def test_that_nothing_is_in_flight_any_more_is_an_event_while_something_was() ->
     scenario.when(minutes(1), settled).then(events=[])
 
 
+def test_that_nothing_was_in_flight_is_kept_though_it_is_told_of_the_same_instant() -> None:
+    scenario = told().when(replace(SAME, nothing_in_flight=True)).then(result="applied")
+    scenario.when(minutes(1), fact(paid(10000, state="pending"), "2026-12-08T11:59:00Z", id="late"))
+    scenario.when(reminder()).granted_now()
+
+
 def test_a_source_that_was_silent_is_heard_and_its_invoice_is_fresh() -> None:
     erp = fact(SAME, source="erp")
     scenario = given(at(NOON), erp, minutes(10))
     scenario.when(days(8), NoteFeedSilence("erp", at(NOON)), fact(SAME, source="erp"))
     assert SEEN in scenario.events
     assert scenario.aggregate("invoice", "inv_1").snapshot.source == "erp"
+
+
+@pytest.mark.parametrize(("silent", "status"), [("erp", 201), ("billing", 409)])
+def test_of_two_sources_the_one_that_told_it_last_may_not_be_silent(
+    silent: str, status: int
+) -> None:
+    scenario = given(at(NOON), fact(SAME, source="erp"), policy=Policy(snapshot_max_age=3))
+    scenario.when(minutes(10), fact(SAME, source="billing")).then(events=[SEEN])
+    scenario.when(minutes(10), NoteFeedSilence(silent, at(NOON) - days(30)), reminder())
+    scenario.then(status=status, code=None if status == 201 else "facts_stale")
 
 
 def test_what_rides_with_a_denied_ask_is_the_same() -> None:

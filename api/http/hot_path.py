@@ -16,7 +16,7 @@ from api.http.context import Context
 from api.http.door.protocol import RESERVE
 from api.http.door.whole_answer import WHOLE_ANSWER, send_whole
 from api.http.hot_routes import hot_route
-from api.http.permit_reports import note_skipped, outcome_of, redeem_of
+from api.http.permit_reports import count_skipped, outcome_of, redeem_of
 from api.http.permit_request import ask
 from api.http.reserve import may_use_the_reserve
 from api.running.latency import NO_ROUTE
@@ -234,7 +234,7 @@ async def _reported(context: Context, caller: Caller, path: str, body: bytes) ->
     report = outcome_of(caller, permit_id, OutcomeRequest.model_validate_json(body))
     if isinstance(report, Answer):
         return report
-    return note_skipped(context.engine.counters, await context.engine.submit(report))
+    return count_skipped(context.engine.counters, await context.engine.submit(report))
 
 
 def _header(scope: Scope, wanted: bytes) -> bytes | None:

@@ -18,6 +18,7 @@ from ledger.application.counters import Counters
 from ledger.application.skipped_redeem import SKIPPED
 
 _NO_PERMIT = str(uuid.UUID(int=0))
+_WARNS_OF_SKIPPED = ("Ledger-Warning", SKIPPED)
 _TOO_DEEP = problem_answer("invalid_request", "the request is nested too deeply")
 
 
@@ -62,9 +63,9 @@ def outcome_of(caller: Caller, permit_id: str, told: OutcomeRequest) -> ReportOu
     )
 
 
-def note_skipped(counters: Counters, answer: Answer) -> Answer:
-    """The answer to a report; counted where its mail went out without the redeem it needed."""
-    if ("Ledger-Warning", SKIPPED) in answer.headers:
+def count_skipped(counters: Counters, answer: Answer) -> Answer:
+    """The answer to a report, counted where it warns that nobody redeemed the mail's permit."""
+    if _WARNS_OF_SKIPPED in answer.headers:
         counters.redeems_skipped += 1
     return answer
 

@@ -1,6 +1,6 @@
 """Copies of aggregates: what can change is copied, what cannot is shared with the original.
 
-`copy.deepcopy` copies every frozen record too: of a customer with many permits that takes
+`copy.deepcopy` copies every value too: of a customer with many permits that takes
 milliseconds, under the writer lock.
 """
 
@@ -27,10 +27,15 @@ def _copier(kind: type) -> Callable[[Any], Any] | None:
         return lambda value: {name: copied(held) for name, held in value.items()}
     if issubclass(kind, list | set):
         return lambda value: kind(copied(held) for held in value)
-    changes = is_dataclass(kind) and not kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
-    if changes or issubclass(kind, Aggregate):
+    if issubclass(kind, Aggregate) or (is_dataclass(kind) and not _is_value(kind)):
         return _copied_object
     return None
+
+
+def _is_value(kind: Any) -> bool:
+    """Is it a record that nobody changes: frozen, or a `value` of the domain?"""
+    made = kind.__dataclass_params__
+    return bool(made.frozen or made.unsafe_hash)
 
 
 def _copied_object(value: Any) -> Any:

@@ -60,10 +60,14 @@ def certain_refusal(error: BaseException) -> str | None:
 
     Of errors that no adapter raised only those of smtplib are known, by the command that was
     refused. A server that answers 4yz or 5yz after the data must not deliver the mail (RFC 5321,
-    section 4.2.5). A connection that broke proves nothing.
+    section 4.2.5). A connection that broke proves nothing, and what came while an earlier try was
+    in doubt says nothing of that one.
     """
     if isinstance(error, Refused):
         return error.detail
+    before = error.__context__
+    if isinstance(before, (OSError, NotDelivered)) and certain_refusal(before) is None:
+        return None
     if isinstance(error, _BEFORE_DATA):
         return f"SMTP {error.smtp_code}"
     if isinstance(error, smtplib.SMTPRecipientsRefused):

@@ -44,6 +44,30 @@ def test_an_error_that_leaves_is_reported_and_raised(
     assert stub.bodies("outcome") == [{"outcome": outcome, "detail": detail}]
 
 
+@pytest.mark.parametrize(
+    ("first", "outcome"),
+    [
+        (smtplib.SMTPServerDisconnected("gone"), "unknown"),
+        (TimeoutError(), "unknown"),
+        (InDoubt("no answer"), "unknown"),
+        (smtplib.SMTPConnectError(421, b"busy"), "rejected"),
+        (KeyError("template"), "rejected"),
+    ],
+)
+def test_a_refusal_says_nothing_of_an_earlier_try_that_was_in_doubt(
+    face: Face, stub: Stub, first: Exception, outcome: str
+) -> None:
+    def tries_twice(permit: Permit) -> None:
+        try:
+            raise first
+        except type(first):
+            raise smtplib.SMTPConnectError(421, b"busy")  # noqa: B904
+
+    with pytest.raises(smtplib.SMTPConnectError):
+        face.block(ASK, tries_twice)
+    assert [body["outcome"] for body in stub.bodies("outcome")] == [outcome]
+
+
 def test_what_was_told_stands_whatever_happens_after(face: Face, stub: Stub) -> None:
     def sends_and_fails(permit: Permit) -> None:
         permit.sent(Delivered("re_1", "resend", "<own@example.com>"))

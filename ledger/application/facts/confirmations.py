@@ -17,6 +17,8 @@ from ledger.domain.invoice import Invoice
 from ledger.domain.payments import in_flight_until
 
 CONFIRMED = "confirmed"
+_VERSION = " v"
+"""Stands before the version in the look-up's text, where the snapshot has one."""
 
 
 def load_confirmation(walk: Walk, invoice_id: str) -> None:
@@ -32,12 +34,17 @@ def latest_snapshot(world: World, invoice: Invoice | None) -> Snapshot | None:
 
 
 def as_confirmed(snapshot: Snapshot, told: str | None) -> Snapshot:
-    """The snapshot as of the later time at which it was told once more, by the look-up's text."""
+    """The snapshot as of the later time at which it was told once more, by the look-up's text.
+
+    What was told of another version is of a snapshot that is not the latest any more, though its
+    time may be later: the provider's version orders before the time.
+    """
     if told is None:
         return snapshot
-    observed_at, _, settled_before = told.partition(" ")
+    of, _, version = told.partition(_VERSION)
+    observed_at, _, settled_before = of.partition(" ")
     at = datetime.fromisoformat(observed_at)
-    if at <= snapshot.observed_at:
+    if at <= snapshot.observed_at or version != _version_of(snapshot):
         return snapshot
     if settled_before:
         settled = datetime.fromisoformat(settled_before)
@@ -56,17 +63,20 @@ def confirms(world: World, invoice: Invoice, told: Snapshot, outcome: Outcome) -
     """Does the snapshot say just what is on record, so that the log can do without it?
 
     `outcome` is what it would do. Not where the log's own snapshot becomes so old that a guard
-    might look at it, where its source is silent by now, or where money moved that only the new
-    snapshot has in its amounts.
+    might look at it, where its source is silent by now or is another whose silence counts from now
+    on, or where money moved that only the new snapshot has in its amounts.
     """
     recorded, latest = invoice.snapshot, latest_snapshot(world, invoice)
     if recorded is None or latest is None:
         return False
     if invoice.beside or outcome.names or outcome.alerts:
         return False
-    if told.observed_at >= recorded.observed_at + noted_every(world.policy):
+    since = told.observed_at - recorded.observed_at
+    if not timedelta() < since < noted_every(world.policy):
         return False
     if recorded.source in world.control.silent_feeds or len(outcome.changes) != 1:
+        return False
+    if world.policy.snapshot_max_age and told.source != recorded.source:
         return False
     fields = outcome.changes[0].fields
     same = replace(
@@ -87,7 +97,13 @@ def confirm(outcome: Outcome, invoice_id: str, told: Snapshot) -> None:
     outcome.changes.clear()
     times = [told.observed_at, *([told.settled_before] if told.settled_before else [])]
     text = " ".join(time.isoformat() for time in times)
+    if told.version is not None:
+        text += _VERSION + _version_of(told)
     outcome.names.append(NameClaim(CONFIRMED, invoice_id, text, replaces=True))
+
+
+def _version_of(snapshot: Snapshot) -> str:
+    return "" if snapshot.version is None else str(snapshot.version)
 
 
 def _moves(world: World, latest: Snapshot, told: Snapshot, invoice: Invoice) -> bool:

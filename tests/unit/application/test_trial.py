@@ -10,6 +10,7 @@ import pytest
 
 from ledger.application.copies import copied
 from ledger.domain.hold import HoldBook
+from ledger.domain.invoice import Invoice
 from tests.support.build import (
     OPERATOR,
     RECEIPTS,
@@ -81,7 +82,8 @@ def _changeable(value: Any) -> Iterator[Any]:
             yield value
         parts = list(value)
     elif is_dataclass(value):
-        if not value.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+        made: Any = value.__dataclass_params__  # type: ignore[attr-defined]
+        if not (made.frozen or made.unsafe_hash):
             yield value
         parts = [getattr(value, field.name) for field in fields(value)]
     elif hasattr(value, "__dict__") and not isinstance(value, UUID | type):
@@ -98,6 +100,15 @@ def _changeable(value: Any) -> Iterator[Any]:
 )
 def test_what_cannot_change_is_shared(value: Any) -> None:
     assert copied(value) is value
+
+
+def test_values_are_shared() -> None:
+    (invoice_,) = (
+        a for a in everything().store.replay().values() if type(a) is Invoice and a.money
+    )
+    other = copied(invoice_)
+    assert other.snapshot is invoice_.snapshot
+    assert [id(fact) for fact in other.money.values()] == [id(f) for f in invoice_.money.values()]
 
 
 def test_books_within_books_are_copied() -> None:

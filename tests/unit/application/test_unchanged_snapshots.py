@@ -8,6 +8,7 @@ import pytest
 
 from ledger.application.commands import NoteFeedSilence
 from ledger.application.facts.confirmations import as_confirmed
+from ledger.application.facts.invoice_observed import InvoiceObserved
 from ledger.application.views import invoice_view
 from ledger.domain.balance import Status
 from ledger.domain.policy import Policy
@@ -110,6 +111,24 @@ def test_a_snapshot_from_before_the_last_telling_is_stale() -> None:
     assert owed(scenario) == 0
 
 
+@pytest.mark.parametrize("confirmed", [True, False])
+def test_a_telling_of_an_older_version_dates_no_newer_one(confirmed: bool) -> None:
+    def version(number: int, time: str, amount: int) -> InvoiceObserved:
+        seen_at = at(f"2026-12-08T{time}:00Z")
+        return replace(SAME, version=number, observed_at=seen_at, amount_remaining=amount)
+
+    scenario = given(at(NOON), version(5, "11:00", 30000), minutes(31))
+    if confirmed:
+        scenario.when(version(5, "12:30", 30000)).then(result="applied", events=[])
+    scenario.when(minutes(1), version(6, "12:20", 20000)).then(result="applied", events=[SEEN])
+    scenario.when(minutes(1), fact(paid(20000), "2026-12-08T12:25:00Z", id="since"))
+    assert owed(scenario) == 0
+    scenario.when(hours(1), version(6, "12:40", 10000)).then(events=[SEEN])
+    scenario.when(version(6, "12:50", 10000)).then(result="applied", events=[])
+    scenario.when(fact(paid(5000, id="p2"), "2026-12-08T12:45:00Z", id="before the last telling"))
+    assert (owed(scenario), seen(scenario)) == (10000, at("2026-12-08T12:50:00Z"))
+
+
 def test_dated_tellings_are_the_same() -> None:
     first = replace(SAME, observed_at=at("2026-12-08T11:00:00Z"))
     scenario = given(at(NOON), first)
@@ -126,12 +145,28 @@ def test_that_nothing_is_in_flight_any_more_is_an_event_while_something_was() ->
     scenario.when(minutes(1), settled).then(events=[])
 
 
+def test_that_nothing_was_in_flight_is_kept_though_it_is_told_of_the_same_instant() -> None:
+    scenario = told().when(replace(SAME, nothing_in_flight=True)).then(result="applied")
+    scenario.when(minutes(1), fact(paid(10000, state="pending"), "2026-12-08T11:59:00Z", id="late"))
+    scenario.when(reminder()).granted_now()
+
+
 def test_a_source_that_was_silent_is_heard_and_its_invoice_is_fresh() -> None:
     erp = fact(SAME, source="erp")
     scenario = given(at(NOON), erp, minutes(10))
     scenario.when(days(8), NoteFeedSilence("erp", at(NOON)), fact(SAME, source="erp"))
     assert SEEN in scenario.events
     assert scenario.aggregate("invoice", "inv_1").snapshot.source == "erp"
+
+
+@pytest.mark.parametrize(("silent", "status"), [("erp", 201), ("billing", 409)])
+def test_of_two_sources_the_one_that_told_it_last_may_not_be_silent(
+    silent: str, status: int
+) -> None:
+    scenario = given(at(NOON), fact(SAME, source="erp"), policy=Policy(snapshot_max_age=3))
+    scenario.when(minutes(10), fact(SAME, source="billing")).then(events=[SEEN])
+    scenario.when(minutes(10), NoteFeedSilence(silent, at(NOON) - days(30)), reminder())
+    scenario.then(status=status, code=None if status == 201 else "facts_stale")
 
 
 def test_what_rides_with_a_denied_ask_is_the_same() -> None:

@@ -39,7 +39,8 @@ class Gate:
     async def take(self, login: str | None, envelope: Received) -> str:
         """The reply to a mail. It is seen through even where the program does not wait for it."""
         content, sender = envelope.content, envelope.mail_from
-        assert isinstance(content, bytes) and sender is not None
+        assert isinstance(content, bytes)
+        assert sender is not None
         recipients = tuple(dict.fromkeys(envelope.rcpt_tos))
         transaction = Transaction(
             self._file,
@@ -77,9 +78,7 @@ async def run_gate(
     context = _shown(file)
     host, port = listen
     if file.login and context is None and not is_this_machine(host):
-        raise GateError(
-            "programs on other machines log in with TLS only: name a certificate, [tls]"
-        )
+        raise GateError("programs on other machines log in with TLS only: add [tls]")
     # The library logs commands, which hold passwords and addresses.
     logging.getLogger("mail.log").setLevel(logging.CRITICAL)
     gate = Gate(file, Upstreams(*upstream, file.upstream))

@@ -160,7 +160,7 @@ class Handler:
             server.keep_open(bounds.idle_seconds)
 
     async def handle_exception(self, error: Exception) -> str:
-        """A defect of the gate: its words may hold an address, so the program does not hear them."""
+        """A defect of the gate; the program is not told its words, which may hold an address."""
         _log.error("the gate failed: %s", type(error).__name__, exc_info=error)
         return "451 4.3.0 the gate failed"
 

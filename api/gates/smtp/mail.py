@@ -82,5 +82,6 @@ def _text(raw: bytes) -> str:
 
 def _line(name: str, value: str) -> bytes:
     """A field; a long value is folded at its blanks (RFC 5322, section 2.2.3)."""
-    assert value.isascii() and value.isprintable(), f"{name} cannot be a header field"
+    assert value.isascii(), f"{name} cannot be a header field"
+    assert value.isprintable(), f"{name} cannot be a header field"
     return f"{name}: {value}".encode().replace(b" ", b"\r\n ").replace(b":\r\n ", b": ", 1)

@@ -104,8 +104,10 @@ class Transaction:
                 return [one for each in unit.instead for one in await self._one(mail, each)]
             return [refused(unit.recipients, denied, unit.refused or self._sender.refused)]
         except SaidNo as no:
-            fate = Fate.LATER if no.code < 500 else Fate.REFUSED
-            return [Result(unit.recipients, fate, no.code, *_status(no.code, no.text))]
+            if no.code < 500:
+                # Not 421: it is upstream that ends, not the gate.
+                return [Result(unit.recipients, Fate.LATER, 451, *_status(451, no.text))]
+            return [Result(unit.recipients, Fate.REFUSED, no.code, *_status(no.code, no.text))]
         except InDoubt as doubt:
             text = f"outcome_unknown: {doubt}. It is not sent again before somebody has found out"
             return [later(unit.recipients, text, "4.4.2")]

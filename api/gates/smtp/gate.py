@@ -13,11 +13,12 @@ from aiosmtpd.smtp import Envelope as Received
 from sendledger import AsyncLedger, LedgerError, Pace
 
 from api.gates.error import GateError
+from api.gates.loopback import is_this_machine
 from api.gates.smtp.configuration import GateFile
 from api.gates.smtp.listener import Connections, Handler, protocol
 from api.gates.smtp.purpose import Envelope
 from api.gates.smtp.transaction import Sender, Transaction
-from api.gates.smtp.upstream import Upstreams, certainly_not_out, is_this_machine
+from api.gates.smtp.upstream import Upstreams, certainly_not_out
 
 _LAST_SECONDS = 30.0
 """How long mails that are under way may take when the gate is told to end."""

@@ -5,7 +5,6 @@ upstream that is away or refuses somebody costs no permit.
 """
 
 import contextlib
-import ipaddress
 import ssl
 from collections.abc import Sequence
 
@@ -13,6 +12,7 @@ import aiosmtplib
 from sendledger import InDoubt, Refused
 
 from api.gates.error import GateError
+from api.gates.loopback import is_this_machine
 from api.gates.smtp.configuration import Upstream
 
 
@@ -132,11 +132,3 @@ def certainly_not_out(error: BaseException) -> str | None:
     if isinstance(error, SaidNo):
         return f"SMTP {error.code}"
     return error.detail if isinstance(error, Refused) else None
-
-
-def is_this_machine(host: str) -> bool:
-    """Does the name or address stand for the machine itself?"""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"

@@ -1,7 +1,7 @@
 """The permit that a call of a sending tool needs.
 
-The argument `send_ledger`, which the guard adds to such tools, says it; else the file; else the message
-that the mail answers; else its recipients, subject and text, by a keyed fingerprint.
+The argument `send_ledger`, which the guard adds to such tools, says it; else the file; else the
+message that the mail answers; else its recipients, subject and text, by a keyed fingerprint.
 """
 
 import hashlib

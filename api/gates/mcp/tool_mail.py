@@ -51,14 +51,15 @@ class ToolMail:
 def is_sending(tool: Mapping[str, Any]) -> bool:
     """Does a tool with this name and schema send mail?
 
-    Its first word may say that it reads; a verb of sending goes with mail in name or schema;
-    without one it is told by a recipient and a text.
+    A name whose first verb reads sends only with another verb, a recipient and a text; a verb of
+    sending goes with mail in name or schema; without any it is told by a recipient and a text.
     """
     words = words_of(str(tool.get("name", "")))
     names = set(_property_names(tool.get("inputSchema")))
     takes_recipient, takes_text = bool(names & (_TO | _CC)), bool(names & (_TEXT | _SUBJECT))
-    if words and words[0] in _READ:
-        return False
+    verbs = [word for word in words if word in _READ | _SEND | _ANSWER]
+    if verbs and verbs[0] in _READ:
+        return not _READ.issuperset(verbs) and takes_recipient and takes_text
     if not _SEND.isdisjoint(words):
         return takes_recipient or takes_text or not _MAIL.isdisjoint(words) or not names
     if "draft" in words:

@@ -23,7 +23,7 @@ class Observed:
     def report(self) -> str:
         """The report, for a person."""
         granted, refused = sum(self._granted.values()), sum(self._refused.values())
-        lines = [f"{granted + refused} mails, of which the ledger would have refused {refused}"]
+        lines = [f"{granted + refused} sent, of which the ledger would have refused {refused}"]
         for (tool, code), count in self._refused.most_common():
             lines.append(f"  {count} x {tool}: {code}")
             lines.append(f"      {self._said[tool, code]}")

@@ -11,6 +11,7 @@ from pydantic import Field
 from sendledger import Ask, AsyncLedger, Delivered, Denied, Outcome, Unavailable
 
 from api.gates.mcp.answers import AWAY, Answer, away, no, not_read, reported, yes
+from api.gates.mcp.mails import mails_in
 
 Kind = Literal[
     "reminder",
@@ -174,7 +175,7 @@ def _add_reading(server: MCPServer[Any], ledger: AsyncLedger) -> None:
             if name is None:
                 return {"mails": [], "next": "The ledger knows no such customer: just ask_to_send."}
             customer = await ledger.read(f"/v1/customers/{quote(name, safe='')}")
-            mails = await _mails(ledger, name)
+            entries = await _timeline(ledger, name)
             step = "Call ask_to_send before you send anything; what is listed as sent is done."
             if customer["breaker"]["state"] == "open":
                 step = "Send nothing: a person must look at this customer and reset the breaker."
@@ -182,19 +183,19 @@ def _add_reading(server: MCPServer[Any], ledger: AsyncLedger) -> None:
                 "customer_id": customer["customer_id"],
                 "windows": customer["windows"],
                 "breaker": customer["breaker"]["state"],
-                "mails": mails[-limit:],
+                "mails": mails_in(entries)[:limit],
                 "next": step,
             }
 
         return await _read(read)
 
 
-async def _mails(ledger: AsyncLedger, customer_id: str) -> list[Any]:
-    """Permits, outcomes and denials of the customer, oldest first."""
+async def _timeline(ledger: AsyncLedger, customer_id: str) -> list[Any]:
+    """What happened to the customer, oldest first."""
     path, cursor, found = f"/v1/customers/{quote(customer_id, safe='')}/timeline", None, []
     for _ in range(_PAGES):
         page = await ledger.read(path, limit=_PAGE, cursor=cursor)
-        found += [one for one in page["items"] if one["kind"] in ("permit", "outcome", "decision")]
+        found += page["items"]
         cursor = page["next"]
         if cursor is None:
             break

@@ -20,7 +20,8 @@ _READ = frozenset(
 _MAIL = frozenset("mail mails email emails message messages draft drafts newsletter sms".split())
 _TO = frozenset(
     "to recipient recipients toemail toemails toaddress toaddresses torecipients emailto receiver"
-    " receivers email emailaddress toemailaddress sendto mailto".split()
+    " receivers email emailaddress toemailaddress sendto mailto recipientemail recipientemails"
+    " recipientaddress recipientaddresses extrarecipients".split()
 )
 _CC = frozenset(
     "cc bcc ccemails bccemails ccrecipients bccrecipients ccaddresses bccaddresses".split()

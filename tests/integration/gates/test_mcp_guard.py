@@ -135,6 +135,6 @@ def test_an_observer_lets_all_through_and_says_what_it_would_have_refused(
         told.seek(0)
         lines = told.read().splitlines()
     assert len(sent(outbox)) == 3
-    assert lines[-3] == "3 mails, of which the ledger would have refused 2"
+    assert lines[-3] == "3 sent, of which the ledger would have refused 2"
     assert lines[-2] == "  2 x send_email: already_sent"
     assert "@" not in lines[-1]

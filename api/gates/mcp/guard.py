@@ -71,7 +71,7 @@ class Guard:
         if method == "tools/list" and _hashable(id_):
             self._lists.add(id_)
         if method == "notifications/cancelled":
-            self._stop((message.get("params") or {}).get("requestId"))
+            self._stop(_params(message).get("requestId"))
         self._to_server(message)
 
     def from_server(self, message: Message) -> None:
@@ -112,10 +112,11 @@ class Guard:
 
     async def _call(self, message: Message) -> None:
         """One call of a tool, to its end."""
-        params = message.get("params")
-        name = params.get("name") if isinstance(params, Mapping) else None
-        if not isinstance(params, Mapping) or not isinstance(name, str):
-            self._to_server(message)
+        params = _params(message)
+        name = params.get("name")
+        if not isinstance(name, str):
+            self._calls.pop(message["id"], None)
+            self._to_client(_refusal(message, "The call names no tool."))
             return
         try:
             if await self._sends(name, params):
@@ -224,9 +225,8 @@ class Guard:
                 return
 
     def _note(self, result: Mapping[str, Any]) -> None:
-        for tool in result.get("tools") or []:
-            if isinstance(tool, Mapping) and isinstance(tool.get("name"), str):
-                self._tools[tool["name"]] = dict(tool)
+        for tool in _tools_in(result):
+            self._tools[tool["name"]] = tool
 
     def _listed(self, message: Message) -> Message:
         """A list of tools, in which those that send have one argument more."""
@@ -235,12 +235,13 @@ class Guard:
             return message
         self._note(result)
         changed = copy.deepcopy(message)
-        for tool in changed["result"].get("tools") or []:
-            rule = self._file.rule(str(tool.get("name")))
+        for tool in _tools_in(changed["result"]):
+            rule = self._file.rule(tool["name"])
             sends = is_sending(tool) if rule.sends is None else rule.sends
             schema = tool.get("inputSchema")
-            if sends and isinstance(schema, dict):
-                schema.setdefault("properties", {})[ARGUMENT] = SCHEMA
+            properties = schema.setdefault("properties", {}) if isinstance(schema, dict) else None
+            if sends and isinstance(properties, dict):
+                properties[ARGUMENT] = SCHEMA
         return changed
 
 
@@ -293,10 +294,22 @@ def _without_argument(message: Message) -> Message:
 def _refusal(message: Message, text: str) -> Message:
     """The answer to a call that is not passed on: a failure of the tool, which models read."""
     result: Message = {"content": [{"type": "text", "text": text}], "isError": True}
-    meta = (message.get("params") or {}).get("_meta")
+    meta = _params(message).get("_meta")
     if isinstance(meta, Mapping) and _MODERN in meta:
         result["resultType"] = "complete"
     return {"jsonrpc": "2.0", "id": message["id"], "result": result}
+
+
+def _params(message: Message) -> Mapping[str, Any]:
+    found = message.get("params")
+    return found if isinstance(found, Mapping) else {}
+
+
+def _tools_in(result: Mapping[str, Any]) -> list[Message]:
+    """The tools of a list that are such."""
+    found = result.get("tools")
+    tools = found if isinstance(found, list) else []
+    return [one for one in tools if isinstance(one, dict) and isinstance(one.get("name"), str)]
 
 
 def _hashable(id_: Any) -> bool:
@@ -306,4 +319,4 @@ def _hashable(id_: Any) -> bool:
 
 def encoded(message: Message) -> bytes:
     """One line of the stdio transport."""
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    return json.dumps(message, allow_nan=False, separators=(",", ":")).encode() + b"\n"

@@ -4,11 +4,12 @@ import asyncio
 import contextlib
 import json
 import logging
+import math
 import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from sendledger import AsyncLedger, LedgerError, Pace
 
@@ -95,13 +96,14 @@ async def _inward(
 ) -> None:
     """From the client. What it says is written anew: two readers of one text may differ."""
     async for line in _lines(reader):
-        messages = _messages(line)
+        messages = messages_in(line)
         if messages is None:
             write(encoded({"jsonrpc": "2.0", "id": None, "error": _NOT_JSON}))
             continue
         for message in messages:
             guard.from_client(message)
-        await server.drain()
+        with contextlib.suppress(OSError):
+            await server.drain()
 
 
 async def _outward(
@@ -109,7 +111,7 @@ async def _outward(
 ) -> None:
     """From the server; what is no message goes on as it came."""
     async for line in _lines(reader):
-        messages = _messages(line)
+        messages = messages_in(line)
         if messages is None:
             write(line)
             continue
@@ -118,23 +120,30 @@ async def _outward(
 
 
 async def _lines(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
-    while line := await reader.readline():
-        if line.strip():
-            yield line
+    """The lines of a stream, to its end; one that is too long is its end."""
+    with contextlib.suppress(OSError, ValueError):
+        while line := await reader.readline():
+            if line.strip():
+                yield line
 
 
-def _messages(line: bytes) -> list[Message] | None:
+def messages_in(line: bytes) -> list[Message] | None:
     """The messages of a line, several of a batch; None where it holds none."""
     try:
-        found: Any = json.loads(line, parse_constant=_refuse)
+        found: Any = json.loads(line, parse_constant=_refuse, parse_float=_finite)
     except ValueError:
         return None
     messages = found if isinstance(found, list) else [found]
     return messages if all(isinstance(one, dict) for one in messages) else None
 
 
-def _refuse(name: str) -> Any:
+def _refuse(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _refuse(text)
 
 
 def _writer_to(stream: asyncio.StreamWriter) -> Callable[[Message], None]:

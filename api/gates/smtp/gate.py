@@ -20,6 +20,7 @@ from api.gates.smtp.purpose import Envelope
 from api.gates.smtp.transaction import Sender, Transaction
 from api.gates.smtp.upstream import Upstreams, certainly_not_out
 
+_log = logging.getLogger("ledger.gate")
 _LAST_SECONDS = 30.0
 """How long mails that are under way may take when the gate is told to end."""
 
@@ -52,7 +53,7 @@ class Gate:
         )
         task = asyncio.create_task(transaction.reply(content))
         self._running.add(task)
-        task.add_done_callback(self._running.discard)
+        task.add_done_callback(self._ended)
         return await asyncio.shield(task)
 
     async def end(self) -> None:
@@ -61,6 +62,12 @@ class Gate:
             await asyncio.wait(self._running, timeout=_LAST_SECONDS)
         for sender in self._senders.values():
             await sender.ledger.close()
+
+    def _ended(self, task: asyncio.Task[str]) -> None:
+        """Note a failure also where the program that would have heard of it has gone."""
+        self._running.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            _log.error("a mail failed: %s", type(task.exception()).__name__)
 
     def _sender(self, login: str | None, key: str, refused: str) -> Sender:
         seconds = self._file.bounds.ledger_seconds

@@ -9,9 +9,10 @@ import httpx
 import pytest
 from sendledger import AsyncLedger, Pace
 
-from api.gates.mcp.guard import Guard, Message
+from api.gates.mcp.guard import Guard, Message, encoded
 from api.gates.mcp.guard_file import GuardFile
 from api.gates.mcp.observed import Observed
+from api.gates.mcp.stdio import messages_in
 
 _PERMIT = {
     "permit_id": "p1",
@@ -77,7 +78,7 @@ class Between:
 
     def _to_server(self, message: Message) -> None:
         self.server.append(message)
-        if message.get("method") == "tools/list":
+        if str(message.get("id")).startswith("send-ledger-guard-"):
             self.answers(message["id"], result={"tools": _TOOLS})
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
@@ -262,3 +263,64 @@ def test_an_observer_passes_on_what_it_would_refuse() -> None:
         "  1 x send_email: paused",
         "      paused: paused by ann. Stop.",
     ]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"id": 1, "method": "tools/call"},
+        {"id": 1, "method": "tools/call", "params": []},
+        {"id": 1, "method": "tools/call", "params": {"name": 7}},
+        {"id": 1, "method": "tools/call", "params": {"name": "send_email", "arguments": []}},
+    ],
+)
+def test_a_call_that_is_none_is_refused(message: Message) -> None:
+    async def script(between: Between) -> None:
+        between.guard.from_client(message)
+        await between.until(lambda: len(between.client) == 1)
+        assert between.client[0]["result"]["isError"] is True
+        assert between._calls() == []
+
+    play(script)
+
+
+def test_messages_of_no_shape_pass_and_harm_nothing() -> None:
+    lists: list[Any] = [[1, {"name": 2}, {"name": "send", "inputSchema": 3}], "x", None]
+    odd: list[Message] = [
+        {"method": "notifications/cancelled", "params": []},
+        {"method": "notifications/cancelled", "params": {"requestId": {}}},
+        {"id": 5, "method": "tools/list", "params": "x"},
+        {},
+    ]
+
+    async def script(between: Between) -> None:
+        for message in odd:
+            between.guard.from_client(message)
+        assert between.server == odd
+        for id_, tools in enumerate(lists):
+            between.guard.from_client({"id": id_, "method": "tools/list"})
+            between.answers(id_, result={"tools": tools})
+        assert [one["result"]["tools"] for one in between.client] == lists
+
+    play(script)
+
+
+@pytest.mark.parametrize(
+    ("line", "messages"),
+    [
+        (b'{"a": 1}\n', [{"a": 1}]),
+        (b'[{"a": 1}, {"b": 2}]\n', [{"a": 1}, {"b": 2}]),
+        (b'{"a": 1e400}', None),
+        (b'{"a": NaN}', None),
+        (b'["a"]', None),
+        (b'"\xff"', None),
+        (b"{", None),
+    ],
+)
+def test_a_line_holds_messages_or_is_none(line: bytes, messages: list[Message] | None) -> None:
+    assert messages_in(line) == messages
+
+
+def test_a_message_is_written_so_that_all_read_the_same() -> None:
+    (found,) = messages_in(b'{"method": "x", "method": "tools/call", "id": "\\ud800"}') or []
+    assert encoded(found) == b'{"method":"tools/call","id":"\\ud800"}\n'

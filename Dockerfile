@@ -9,7 +9,7 @@ COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY ledger ledger
 COPY projections projections
 COPY api api
-RUN /opt/send-ledger/bin/pip install -c constraints.txt .
+RUN /opt/send-ledger/bin/pip install -c constraints.txt '.[otel]'
 
 FROM python:3.13-slim
 # A fixed number: orchestrators check "not root" by number, volumes keep their owner by it.

@@ -19,7 +19,8 @@ SENDS ?= 2000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install run test lint format bench torture torture-clients audit-dependencies clean
+.PHONY: help install run test lint format bench torture torture-clients audit-dependencies \
+  openapi-tools check-openapi clean
 
 help:
 	@echo "make install  prepare $(VENV)"
@@ -29,6 +30,7 @@ help:
 	@echo "make format   rewrite the sources in the project's style"
 	@echo "make bench    run the benchmarks"
 	@echo "make torture  kill and stop a ledger under load for MINUTES, and judge what clients heard"
+	@echo "make check-openapi  generate clients from the OpenAPI document, in Python and TypeScript"
 	@echo "make torture-clients  kill senders that use the Python client, SENDS mails on a bad network"
 	@echo "make audit-dependencies  look for known vulnerabilities in the pinned packages"
 	@echo "make clean    remove $(VENV) and everything built"
@@ -79,8 +81,19 @@ audit-dependencies:
 	  .venv-audit/bin/pip install -qq pip-audit==2.10.1; }
 	.venv-audit/bin/pip-audit --requirement constraints.txt --no-deps --disable-pip
 
+# The generators are none of the product's dependencies, and theirs may clash with its own.
+openapi-tools:
+	test -x .openapi/python/bin/openapi-python-client || { $(PYTHON) -m venv .openapi/python && \
+	  .openapi/python/bin/pip install -qq --disable-pip-version-check openapi-python-client==0.29.1; }
+	cp tests/openapi_clients/package.json .openapi/
+	test -x .openapi/node_modules/.bin/tsc || \
+	  npm install --prefix .openapi --silent --no-fund --no-audit --no-package-lock
+
+check-openapi: install openapi-tools
+	$(BIN)/python -m tests.openapi_clients .openapi
+
 clean:
-	rm -rf $(VENV) build dist *.egg-info $(CLIENT)/*.egg-info $(CLIENT)/.mypy_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	rm -rf $(VENV) .openapi build dist *.egg-info $(CLIENT)/*.egg-info $(CLIENT)/.mypy_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis \
 	  .import_linter_cache .schemathesis htmlcov .coverage
 	find ledger projections api clients tests bench -type d -name __pycache__ -prune -exec rm -rf {} + \
 	  2>/dev/null || true

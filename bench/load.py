@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ class Stream:
     """Requests to send: the templates in turn, with `{n}` counted up from `first` once per turn.
 
     With `wrap` the count starts again after that many. `idempotency` gives each request its own
-    Idempotency-Key.
+    Idempotency-Key. The path of each request has the next of the `ids` in place of `{id}`.
     """
 
     templates: tuple[str, ...]
@@ -28,6 +29,13 @@ class Stream:
     wrap: int = 0
     path: str = "/v1/permits"
     idempotency: bool = False
+    ids: tuple[str, ...] = ()
+
+    def path_of(self, sent: int) -> str:
+        """The path of the request after `sent` others."""
+        if not self.ids:
+            return self.path
+        return self.path.replace("{id}", self.ids[sent % len(self.ids)])
 
     def body(self, sent: int) -> bytes:
         """The body of the request after `sent` others."""
@@ -78,6 +86,16 @@ def run_load(url: str, key: str, stream: Stream, connections: int, seconds: int)
         "BENCH_IDEMPOTENCY": "1" if stream.idempotency else "0",
         "BENCH_KEY": key,
     }
+    with tempfile.NamedTemporaryFile("w", suffix=".ids") as ids:
+        ids.write("\n".join(stream.ids))
+        ids.flush()
+        environment["BENCH_IDS"] = ids.name if stream.ids else ""
+        return _by_wrk(program, environment, url, connections, seconds)
+
+
+def _by_wrk(
+    program: str, environment: dict[str, str], url: str, connections: int, seconds: int
+) -> Load:
     command = [program, "-t1", f"-c{connections}", f"-d{seconds}s", "-s", str(_SCRIPT), url]
     ended = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=seconds + _GRACE_SECONDS
@@ -147,18 +165,19 @@ class _Asking:
         self._sent = 0
         self._stream = stream
         self._head = (
-            f"POST {stream.path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {key}\r\n"
+            f"HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {key}\r\n"
             "Content-Type: application/json\r\n"
         ).encode()
 
     def next_request(self) -> bytes:
         """The bytes of the next request of the stream."""
-        body = self._stream.body(self._sent)
+        body, path = self._stream.body(self._sent), self._stream.path_of(self._sent).encode()
         self._sent += 1
         extra = b""
         if self._stream.idempotency:
             extra = b"Idempotency-Key: bench-%d-%d\r\n" % (self._stream.first, self._sent)
-        return b"%b%bContent-Length: %d\r\n\r\n%b" % (self._head, extra, len(body), body)
+        head = b"POST %b %b%bContent-Length: %d" % (path, self._head, extra, len(body))
+        return b"%b\r\n\r\n%b" % (head, body)
 
     def answered(self, status: int, seconds: float) -> None:
         """Count one answer."""

@@ -7,6 +7,10 @@ local wrap = tonumber(os.getenv("BENCH_WRAP"))
 local path = os.getenv("BENCH_PATH")
 local keyed = os.getenv("BENCH_IDEMPOTENCY") == "1"
 local sent = 0
+local ids = {}
+if os.getenv("BENCH_IDS") ~= "" then
+    for id in io.lines(os.getenv("BENCH_IDS")) do ids[#ids + 1] = id end
+end
 
 wrk.method = "POST"
 wrk.headers["Content-Type"] = "application/json"
@@ -17,9 +21,11 @@ function request()
     local n = math.floor(sent / #templates)
     if wrap > 0 then n = n % wrap end
     local text = string.format("%d", first + n)
+    local where = path
+    if #ids > 0 then where = path:gsub("{id}", ids[sent % #ids + 1]) end
     sent = sent + 1
     if keyed then wrk.headers["Idempotency-Key"] = "bench-" .. first .. "-" .. sent end
-    return wrk.format(nil, path, nil, (template:gsub("{n}", text)))
+    return wrk.format(nil, where, nil, (template:gsub("{n}", text)))
 end
 
 function done(summary, latency, _)

@@ -48,3 +48,10 @@ async def open_breakers(
     async with entered(connection):
         cursor = await connection.execute(statement("customers", "open_breakers"), {"since": since})
         return [row[0] for row in await cursor.fetchall()]
+
+
+async def count_breakers(connection: AsyncConnection[Any]) -> dict[str, int]:
+    """How many breakers are open, by their scope. Raises psycopg.Error."""
+    async with entered(connection):
+        cursor = await connection.execute(statement("customers", "breaker_counts"))
+        return dict(await cursor.fetchall())

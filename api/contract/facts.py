@@ -302,7 +302,7 @@ class FactResult(Body):
 
     id: str | None
     result: Literal["applied", "duplicate", "stale", "ignored", "rejected"]
-    detail: str | None = None
+    detail: str | None
 
 
 class FactsAnswer(Body):
@@ -318,8 +318,8 @@ class StageState(Body):
     stage: str
     cycle: int
     state: Literal["pending", "due", "permitted", "sent", "unknown", "bounced", "superseded"]
-    at: Instant | None = None
-    permit_id: str | None = None
+    at: Instant | None
+    permit_id: str | None
 
 
 class InvoiceState(Body):
@@ -338,9 +338,9 @@ class InvoiceState(Body):
     cycle: int
     days_past_due: int
     version: int
-    on_hold: HoldState | None = None
-    payment_in_flight_until: Instant | None = None
+    on_hold: HoldState | None
+    payment_in_flight_until: Instant | None
     stages: list[StageState]
     applied: bool | None = None
     result: str | None = None
-    position: str | None = None
+    position: str

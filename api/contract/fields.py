@@ -100,7 +100,7 @@ def _address(value: str) -> str:
 
 
 def _seen_ends(value: str) -> str:
-    if has_unseen_end(value):
+    if (not value.isascii() or value[0] <= " " or value[-1] <= " ") and has_unseen_end(value):
         raise ValueError("an id begins and ends with characters that are seen, not with a blank")
     return value
 

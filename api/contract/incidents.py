@@ -46,7 +46,7 @@ class Incident(Body):
     closed_at: Instant | None
 
 
-class IncidentState(Incident):
+class IncidentDetail(Incident):
     """An incident and the number of its apologies in each state."""
 
     apologies: dict[str, int]

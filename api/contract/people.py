@@ -77,6 +77,21 @@ class WindowState(Body):
     frees_at: Instant | None
 
 
+class WindowLeft(WindowState):
+    """A rolling window, and how many mails it still has room for."""
+
+    left: int
+
+
+class CustomerWindows(Body):
+    """What a customer may still be sent; `breaker` is the scope of an open one, else null."""
+
+    customer_id: str
+    breaker: Literal["outreach", "all"] | None
+    windows: dict[str, WindowLeft]
+    position: str
+
+
 class OwedState(Body):
     """The amount owed in one currency, in minor units."""
 

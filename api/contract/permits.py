@@ -50,11 +50,21 @@ class Asked(Body):
     """The fields of every request for a permit.
 
     `cc`: further recipients of the mail. If one of them may not get it, the request is denied.
+    `dry_run`: say what the answer would be, and write nothing. A yes is then 200 with
+    `would_grant`, never 201.
     """
 
-    NOT_COMPARED: ClassVar[set[str]] = {"metadata", "facts", "message", "expected", "job"}
+    NOT_COMPARED: ClassVar[set[str]] = {
+        "metadata",
+        "facts",
+        "message",
+        "expected",
+        "job",
+        "dry_run",
+    }
 
     redeem: Flag = False
+    dry_run: Flag = False
     override: OverrideRequest | None = None
     job: JobLease | None = None
     cc: Annotated[list[Email], Field(max_length=20)] | None = None
@@ -229,13 +239,6 @@ PermitRequest = Annotated[
 PERMIT_REQUEST: TypeAdapter[Any] = TypeAdapter(PermitRequest)
 
 
-class BatchRequest(Body):
-    """Up to 1000 requests, decided in order, each independently."""
-
-    requests: Annotated[list[Any], Field(max_length=1000)]
-    metadata: Metadata | None = None
-
-
 class RedeemRequest(Body):
     """`attempt`: a random id, made in memory for this one attempt to send."""
 
@@ -325,7 +328,7 @@ class Permit(Body):
     customer_id: str
     sender: str | None = None
     to: str | None = None
-    items: Annotated[list[PermitItem], Field(default_factory=list)]
+    items: list[PermitItem]
     withheld: Annotated[list[WithheldItem], Field(default_factory=list)]
     copies: list[CopyOf] | None = None
     granted_at: Instant
@@ -346,21 +349,6 @@ class Permit(Body):
     position: str | None = None
     decision_id: str | None = None
     result: str | None = None
-
-
-class BatchItem(Body):
-    """One answer of a batch: `permit` for 201 and 200, else `problem`, a problem document."""
-
-    status: int
-    permit: Permit | None = None
-    problem: dict[str, Any] | None = None
-
-
-class BatchAnswer(Body):
-    """The answer to each request, in order."""
-
-    results: list[BatchItem]
-    position: str
 
 
 class ClaimRequest(Body):
@@ -401,5 +389,5 @@ class Lease(Body):
     job: str
     token: int
     expires_at: Instant
-    position: str | None = None
-    result: str | None = None
+    position: str
+    result: str

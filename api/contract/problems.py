@@ -52,6 +52,7 @@ class Problem(BaseModel):
     next_step: str
     decision_id: str | None = None
     available_at: str | None = None
+    frees_at: str | None = None
     permit_id: str | None = None
     due_stage: str | None = None
     original: OriginalSend | None = None
@@ -59,6 +60,7 @@ class Problem(BaseModel):
     riding_facts: Literal["not_kept"] | None = None
     errors: list[dict[str, Any]] | None = None
     committed: Literal["no", "unknown"] | None = None
+    dry_run: Literal[True] | None = None
 
 
 class ProblemError(Exception):

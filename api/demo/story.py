@@ -1,6 +1,7 @@
 """Runs the demo: a scripted scenario on a temporary ledger with a test clock, then serves it."""
 
 import contextlib
+import logging
 import os
 import shutil
 import signal
@@ -187,6 +188,8 @@ def run_demo(port: int, once: bool) -> None:
 
     def when_ready(url: str, started: Started) -> None:
         assert started.first_key is not None
+        # What the story shows is not told a second time, as lines of the log.
+        logging.getLogger("ledger.watch").setLevel(logging.ERROR)
         client = DemoClient(url, started.first_key)
         try:
             Story(client, console).tell()

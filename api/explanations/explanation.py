@@ -204,7 +204,7 @@ def _recogniser(row: dict[str, Any]) -> Callable[[Any], bool]:
         registers = setup if _sets_up(row["kind"]) else ()
         return lambda event: _permit_of(event) == granted or isinstance(event, registers)
     if row["code"] == "cap_reached":
-        return lambda event: isinstance(event, Customer.BreakerOpened)
+        return lambda event: isinstance(event, Customer.BreakerOpened | Customer.CapRefused)
     if row["code"] == "loop_guard":
         return lambda event: isinstance(event, Thread.LoopGuardTripped)
     return lambda event: False

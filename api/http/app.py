@@ -10,6 +10,7 @@ from starlette.types import ASGIApp
 from api.http.hot_path import HotPath
 from api.http.openapi import install_openapi
 from api.http.problem_responses import install_problem_handlers
+from api.http.problem_types import AbsoluteTypes
 from api.http.routes import (
     audit,
     control,
@@ -27,7 +28,9 @@ from api.http.routes import (
     service,
     timeline,
     webhooks,
+    windows,
 )
+from api.http.tracing import Traced
 
 DESCRIPTION = """The service that programs ask *before* they mail a customer.
 
@@ -37,11 +40,13 @@ problem document (RFC 9457) with a stable `code`.
 
 
 def build_http(
-    lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]], max_body: int
+    lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]],
+    max_body: int,
+    public_url: str | None = None,
 ) -> ASGIApp:
     """The application with all endpoints; `lifespan` must set the context on `app.state`.
 
-    `max_body` is in bytes.
+    `max_body` is in bytes. With a `public_url` problem documents name their type by it.
     """
     app = FastAPI(
         title="Send ledger",
@@ -58,16 +63,19 @@ def build_http(
         app.include_router(module.router)
     for module in (guard, incidents):
         app.include_router(module.router)
-    for module in (audit, explain, timeline, feeds, search):
+    for module in (audit, explain, timeline, feeds, search, windows):
         app.include_router(module.router)
     app.include_router(facts.invoices)
     app.include_router(people.customers)
     install_openapi(app)
-    return HotPath(app, app.state, max_body)
+    whole = HotPath(app, app.state, max_body)
+    return whole if public_url is None else AbsoluteTypes(whole, public_url)
 
 
 def openapi_of(app: ASGIApp) -> dict[str, Any]:
     """The OpenAPI document of a service built by build_http."""
-    inner = app.application if isinstance(app, HotPath) else app
+    inner: Any = app
+    while isinstance(inner, HotPath | AbsoluteTypes | Traced):
+        inner = inner.application
     assert isinstance(inner, FastAPI)
     return inner.openapi()

@@ -1,6 +1,7 @@
 """The parts of one process that the endpoints share, among them keys, intake and settings."""
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 from typing import Any
 
 from fastapi import Request
@@ -10,7 +11,9 @@ from api.contract.translation import Translator
 from api.guard_check.parts import ProbedParts
 from api.http.key_limits import KeyLimits
 from api.http.key_ring import KeyRing
+from api.running.latency import Latencies
 from api.settings.environment import Settings
+from api.upkeep.standing import Watched
 from api.webhooks.intake import Intake
 from api.webhooks.refresh.refresher import Refresher
 from ledger.store.idempotency_lock import IdempotencyLock
@@ -29,6 +32,9 @@ class Context(ClaimParts, ProbedParts):
     intake: Intake
     refresher: Refresher
     idempotency_lock: IdempotencyLock
+    latencies: Latencies = field(default_factory=Latencies)
+    watched: Watched = field(default_factory=Watched)
+    dry_run_batch: asyncio.Lock = field(default_factory=asyncio.Lock)
     draining: bool = False
 
     async def close(self) -> None:

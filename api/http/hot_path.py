@@ -15,12 +15,15 @@ from api.http.auth import SEVERAL, caller_of, the_authorization
 from api.http.context import Context
 from api.http.door.protocol import RESERVE
 from api.http.door.whole_answer import WHOLE_ANSWER, send_whole
+from api.http.hot_routes import hot_route
 from api.http.permit_reports import outcome_of, redeem_of
 from api.http.permit_request import ask
 from api.http.reserve import may_use_the_reserve
+from api.running.latency import NO_ROUTE
 from api.webhooks.answering import answer_webhook
 from ledger.application.answers import Answer
 from ledger.application.caller import Caller
+from ledger.application.clock import stopwatch
 from ledger.application.ports import StoreUnavailable
 
 PERMITS = "/v1/permits"
@@ -77,6 +80,7 @@ class HotPath:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        started = stopwatch()
         path: str = scope["path"]
         state = scope.get("state")
         if state and RESERVE in state and not await self._is_in_need(scope, path):
@@ -85,6 +89,8 @@ class HotPath:
         way = self._shortcut(path, scope["headers"]) if scope["method"] == "POST" else None
         if way is None:
             await self._limited(scope, receive, send, path)
+            route = getattr(scope.get("route"), "path_format", NO_ROUTE)
+            self._state.context.latencies.observe(scope["method"], route, stopwatch() - started)
             return
         try:
             answer = await _answered(way(scope, path, receive))
@@ -93,6 +99,7 @@ class HotPath:
         except Gone:
             return
         await send_answer(scope, send, answer)
+        self._state.context.latencies.observe("POST", hot_route(path), stopwatch() - started)
 
     async def _is_in_need(self, scope: Scope, path: str) -> bool:
         """Is this to be answered though all places are taken: an operator's call, or a probe's?"""

@@ -1,5 +1,7 @@
 """What the limits of a key mean for calls that no decision stands behind: lists, claims, leases."""
 
+from collections.abc import Iterable
+
 from api.contract.problems import ProblemError
 from ledger.application.caller import Caller
 
@@ -31,6 +33,17 @@ def check_job(caller: Caller, job: str, *, named: bool = True) -> None:
         )
     if not named:
         raise ProblemError("key_limit", "name the holder or the token of the lease to give up")
+
+
+def check_customer(caller: Caller, ids: Iterable[str]) -> None:
+    """What is told of a customer is for keys that may mail them. Raises ProblemError.
+
+    Before it is looked up: who may not mail them does not hear whether they are known.
+    """
+    if caller.limits is None or not sees_its_own_only(caller):
+        return
+    if not caller.limits.allows_customer(ids):
+        raise ProblemError("key_limit", "this key may not mail this customer")
 
 
 def sees_its_own_only(caller: Caller) -> bool:

@@ -1,23 +1,51 @@
 """Metrics in Prometheus' text format, without addresses and customer ids (D18)."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any, TypeAlias
 
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 from prometheus_client.registry import Collector
 
 from api.http.context import Context
+from ledger.store.looking_back.standing import AGES
+
+Values: TypeAlias = Mapping[Any, float]
+"""Values by their labels: texts, in the order of the label names."""
 
 
 class LedgerCollector(Collector):
-    """Collects the metrics of this process's engine, projector and pager."""
+    """Collects the metrics of this process's engine, projector, pager and HTTP interface."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
 
     def collect(self) -> Iterator[Metric]:
-        """The current metrics."""
+        """The current metrics; nothing here asks the database."""
+        yield from self._of_engine()
+        yield from self._of_http()
+        yield from self._context.intake.counts.metrics()
+        yield from self._of_standing()
+        lag = {
+            (name,): self._context.projector.lag_of(name)
+            for name in self._context.projector.progress
+        }
+        yield _gauges("projection_lag_seconds", "How far a read model is behind", ("name",), lag)
+        pages = self._context.pager.counters
+        yield _counter("pages_sent", "Pages delivered to a target", pages.sent)
+        yield _counter("pages_failed", "Tries to deliver a page that failed", pages.failed)
+        yield _gauge("pages_pending", "Pages that wait to be delivered", pages.pending)
+        yield _gauge("gc_objects", "Objects that the garbage collector tracks", gc.get_count()[0])
+        yield _gauges("build_info", "1", ("version",), {(version("send-ledger"),): 1})
+
+    def _of_engine(self) -> Iterator[Metric]:
         engine = self._context.engine
         counters = engine.counters
         yield _counter("commands", "Commands decided", counters.commands)
@@ -33,42 +61,90 @@ class LedgerCollector(Collector):
             counters.redeems_skipped,
         )
         yield _counter("batch_seconds", "Seconds spent on batches", counters.seconds_in_store)
-        answers = CounterMetricFamily(
-            "send_ledger_answers", "Decisions by their answer", labels=["code"]
+        answers = {(code,): count for code, count in counters.answers.items()}
+        yield _counters("answers", "Decisions by their answer", ("code",), answers)
+        yield _counters(
+            "decisions",
+            "Decisions by sender, kind of mail and answer",
+            ("sender", "kind", "code"),
+            dict(counters.decisions),
         )
-        for code, count in counters.answers.items():
-            answers.add_metric([code], count)
-        yield answers
-        yield GaugeMetricFamily(
-            "send_ledger_queue_length", "Commands that wait", value=engine.waiting
+        yield _gauge("queue_length", "Commands that wait", engine.waiting)
+        yield _gauge("log_position", "Position of the log", engine.position)
+        suspect = engine.clock_suspect is not None
+        yield _gauge("clock_suspect", "1 while the database's clock is not trusted", suspect)
+
+    def _of_http(self) -> Iterator[Metric]:
+        family = HistogramMetricFamily(
+            "send_ledger_request_seconds",
+            "From the head of a request to its answer, by route",
+            labels=["method", "route"],
         )
-        yield GaugeMetricFamily(
-            "send_ledger_log_position", "Position of the log", value=engine.position
+        for labels, histogram in self._context.latencies:
+            family.add_metric(labels, histogram.buckets(), histogram.sum)
+        yield family
+
+    def _of_standing(self) -> Iterator[Metric]:
+        """What was seen last; no value while the database does not answer."""
+        up = self._context.watched.database_up
+        yield _gauge("database_up", "1 while the database answers", up)
+        seen = self._context.watched.standing
+        if seen is None:
+            return
+        yield _gauges("paused", "1 for each scope that is paused", ("scope",), _ones(seen.paused))
+        yield _gauge("recovery_mode", "1 while nothing is granted after a restore", seen.recovery)
+        yield _gauges(
+            "open_breakers",
+            "Breakers that wait for a reset",
+            ("scope",),
+            {(scope,): seen.open_breakers.get(scope, 0) for scope in ("outreach", "all")},
         )
-        lag = GaugeMetricFamily(
-            "send_ledger_projection_lag_seconds", "How far a read model is behind", labels=["name"]
+        yield _gauges(
+            "unknown_permits",
+            "Permits whose outcome nobody knows, by how long ago their time was up",
+            ("age",),
+            {(age,): seen.unknown_permits.get(age, 0) for age in AGES},
         )
-        for name in self._context.projector.progress:
-            lag.add_metric([name], self._context.projector.lag_of(name))
-        yield lag
-        pages = self._context.pager.counters
-        yield from self._context.intake.counts.metrics()
-        yield _counter("pages_sent", "Pages delivered to a target", pages.sent)
-        yield _counter("pages_failed", "Tries to deliver a page that failed", pages.failed)
-        yield GaugeMetricFamily(
-            "send_ledger_pages_pending", "Pages that wait to be delivered", value=pages.pending
-        )
-        yield GaugeMetricFamily(
-            "send_ledger_gc_objects", "Objects that the garbage collector tracks", gc.get_count()[0]
-        )
+        unseen = {(kind,): count for kind, count in seen.unseen_alerts.items()}
+        yield _gauges("unseen_alerts", "Alerts that nobody has acknowledged", ("kind",), unseen)
+        ages = {(_label(source),): age for source, age in seen.feed_ages.items()}
+        yield _gauges("feed_age_seconds", "Since a source of facts was heard", ("source",), ages)
 
 
 async def render_metrics(context: Context) -> str:
     """The metrics of this process as text."""
     registry = CollectorRegistry()
     registry.register(LedgerCollector(context))
+    ProcessCollector(registry=registry)
     return generate_latest(registry).decode()
+
+
+def _ones(names: Iterable[str]) -> Values:
+    return {(_label(name),): 1 for name in names}
+
+
+def _label(text: str) -> str:
+    """A label that somebody chose, without an address."""
+    return "[address]" if "@" in text else text
 
 
 def _counter(name: str, text: str, value: float) -> CounterMetricFamily:
     return CounterMetricFamily(f"send_ledger_{name}", text, value=value)
+
+
+def _gauge(name: str, text: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"send_ledger_{name}", text, value=float(value))
+
+
+def _counters(name: str, text: str, labels: Sequence[str], values: Values) -> CounterMetricFamily:
+    family = CounterMetricFamily(f"send_ledger_{name}", text, labels=labels)
+    for of, value in values.items():
+        family.add_metric(of, value)
+    return family
+
+
+def _gauges(name: str, text: str, labels: Sequence[str], values: Values) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(f"send_ledger_{name}", text, labels=labels)
+    for of, value in values.items():
+        family.add_metric(of, value)
+    return family

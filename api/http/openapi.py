@@ -1,5 +1,6 @@
 """The OpenAPI document: FastAPI's own, completed by errors, headers and examples."""
 
+import json
 from typing import Any
 
 from fastapi import FastAPI
@@ -57,9 +58,35 @@ def _completed(document: Json) -> Json:
         schemas.pop(name, None)
     _add_model(schemas, "Problem", Problem.model_json_schema(ref_template=_REF))
     _type_the_items(document, schemas)
+    _leave_out_defaults([document["paths"], schemas])
     for (method, path), operation in _operations(document).items():
         _complete_operation(method, path, operation)
     return document
+
+
+def _leave_out_defaults(node: Any) -> None:
+    """Say in words what a property that is left out means.
+
+    A generator of types takes a property with a `default` for one that is always there: right for
+    what it reads, wrong for what it sends, and the same schema serves both.
+    """
+    if isinstance(node, list):
+        for item in node:
+            _leave_out_defaults(item)
+        return
+    if not isinstance(node, dict):
+        return
+    properties = node.get("properties")
+    for schema in properties.values() if isinstance(properties, dict) else ():
+        default = schema.pop("default", None) if isinstance(schema, dict) else None
+        if default not in (None, [], {}):
+            said = f"Left out, it is {json.dumps(default)}."
+            schema["description"] = (
+                f"{schema['description']} {said}" if "description" in schema else said
+            )
+    for name, value in node.items():
+        if name not in ("example", "examples"):
+            _leave_out_defaults(value)
 
 
 def _operations(document: Json) -> dict[tuple[str, str], Json]:

@@ -78,7 +78,7 @@ _REMINDER = {
 }
 _WHY = {"reason": "the poller asks once a day now", "by": "ann"}
 
-PERMITS = {
+PERMITS: Examples = {
     "reminder": _REMINDER,
     "reminder with its facts": {
         "kind": "reminder",
@@ -146,8 +146,17 @@ def _one(value: Any) -> Examples:
 
 _A_PERMIT = "0b0d4a52-6c3e-4d0a-9a51-3f6c0b1e9d11"
 ASKED: dict[tuple[str, str], Examples] = {
-    ("post", "/v1/permits"): {_JSON: _named(PERMITS)},
-    ("post", "/v1/permits/batch"): _one({"requests": [_REMINDER, PERMITS["notification"]]}),
+    ("post", "/v1/permits"): {
+        _JSON: _named(PERMITS | {"a dry run": {**PERMITS["notification"], "dry_run": True}})
+    },
+    ("post", "/v1/permits/batch"): {
+        _JSON: _named(
+            {
+                "a batch": {"requests": [_REMINDER, PERMITS["notification"]]},
+                "a dry run": {"requests": [_REMINDER], "dry_run": True},
+            }
+        )
+    },
     ("post", "/v1/permits/redeem"): _one(
         {"redeems": [{"permit_id": _A_PERMIT, "attempt": "3f6c0b1e9d"}]}
     ),
@@ -248,6 +257,10 @@ DENIALS: dict[tuple[str, str], dict[str, list[str]]] = {
     ("get", "/v1/invoices/{invoice_id}/timeline"): {"404": ["unknown_invoice"]},
     ("get", "/v1/customers/{customer_id}"): {"404": ["unknown_customer"]},
     ("get", "/v1/customers/{customer_id}/timeline"): {"404": ["unknown_customer"]},
+    ("get", "/v1/customers/{customer_id}/windows"): {
+        "403": _LIMITED,
+        "404": ["unknown_customer"],
+    },
     ("post", "/v1/customers/{customer_id}/erase"): {"404": ["unknown_customer"]},
     ("post", "/v1/customers/{customer_id}/breaker/reset"): {"404": ["unknown_customer"]},
     ("post", "/v1/customers/{customer_id}/addresses/release"): {"404": ["unknown_customer"]},

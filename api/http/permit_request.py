@@ -1,5 +1,6 @@
 """Answers one request for a permit, from its bytes: part of the hot path (D4)."""
 
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -13,7 +14,7 @@ from api.http.idempotency import fingerprint_of, idempotency_key, scope_of
 from api.running.decision_ids import DECISION_IDS
 from ledger.application.answers import Answer
 from ledger.application.caller import Caller
-from ledger.application.commands import Idempotency, JobToken, Override, RequestPermit
+from ledger.application.commands import DryRun, Idempotency, JobToken, Override, RequestPermit
 from ledger.domain.identity import Address
 
 _KEPT_AS_IT_CAME = 4096
@@ -44,7 +45,7 @@ async def ask(
 
 def request_of(
     context: Context, caller: Caller, body: bytes, scope: bytes | None
-) -> RequestPermit | Answer:
+) -> RequestPermit | DryRun | Answer:
     """The command of a body, or the 422 or 403 answer to it."""
     try:
         asked = PERMIT_REQUEST.validate_json(body)
@@ -57,7 +58,7 @@ def request_of(
         override = Override(asked.override.action_id, asked.override.by, asked.override.reason)
     subject = context.translator.subject(asked)
     cc = tuple(map(context.translator.address, asked.cc or ()))
-    return RequestPermit(
+    command = RequestPermit(
         subject=subject,
         caller=caller,
         decision_id=DECISION_IDS.next(),
@@ -69,6 +70,16 @@ def request_of(
         facts=context.translator.riding_facts(asked),
         cc=cc,
     )
+    return dry_run(command) if asked.dry_run else command
+
+
+def dry_run(*requests: RequestPermit, alone: bool = True) -> DryRun:
+    """The command that only says what requests of one caller would be answered.
+
+    An Idempotency-Key has no effect: it is about the answer that is kept, and none is.
+    """
+    unbound = tuple(replace(request, idempotency=None) for request in requests)
+    return DryRun(unbound, requests[0].caller, alone)
 
 
 def kept_redeem(permit_id: str, asked: RedeemRequest) -> bytes:

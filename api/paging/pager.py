@@ -19,7 +19,7 @@ from ledger.store.alerts.outbox import Backoff, DrillState, Page
 
 __all__ = ["Cadence", "Counters", "DrillResult", "Pager", "PagingError"]
 
-_log = logging.getLogger("api.paging")
+_log = logging.getLogger("ledger.paging")
 _OPTIONS = (
     "-c lock_timeout=5000 -c statement_timeout=10000 -c idle_in_transaction_session_timeout=15000"
     " -c synchronous_commit=on -c timezone=UTC -c jit=off"
@@ -209,12 +209,14 @@ class Pager:
                 target.name,
                 page.attempts,
                 sent.detail,
+                extra={"event": "page_failed"},
             )
             return sent.detail
         self.counters.sent += 1
         async with self._database() as connection:
             await outbox.mark_delivered(connection, page, target.fingerprint)
-        _log.info("page %d (%s) reached %s", page.page_id, page.reason, target.name)
+        text = "page %d (%s) reached %s"
+        _log.info(text, page.page_id, page.reason, target.name, extra={"event": "page"})
         return ""
 
     @asynccontextmanager

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 _ADDRESS = re.compile(r"[^\s<>\"',;:()\[\]]+@[^\s<>\"',;:()\[\]]+")
-_MACHINE_FIELDS = ("decision_id", "permit_id", "provider", "position")
+_MACHINE_FIELDS = ("event", "decision_id", "permit_id", "provider", "position", "code", "count")
 
 
 class JsonFormatter(logging.Formatter):

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from api.settings.greedy_callers import BadBound, DoorLimits, PerKey, read_door, read_per_key
 from api.settings.names import NotedEnvironment, misspelt
@@ -38,6 +39,8 @@ class Settings:
     witness_seconds: float = 0.2
     witness_url: str | None = field(repr=False, default=None)
     require_sync: bool = False
+    public_url: str | None = None
+    otlp_url: str | None = None
     read_wait: float = 2.0
     max_body: int = 1024 * 1024
     max_waiting: int = 4096
@@ -102,6 +105,8 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
         witness_seconds=_witness_seconds(env),
         witness_url=_postgres_url(env, "LEDGER_WITNESS_URL"),
         require_sync=_require_sync(env),
+        public_url=_http_url(env, "LEDGER_PUBLIC_URL", "https://ledger.example.com"),
+        otlp_url=_http_url(env, "LEDGER_OTLP_URL", "http://collector:4318"),
         door=door,
         per_key=per_key,
     )
@@ -124,6 +129,18 @@ def _require_sync(env: Mapping[str, str]) -> bool:
     if text not in ("on", "off"):
         raise SettingsError("LEDGER_REQUIRE_SYNC must be on or off")
     return text == "on"
+
+
+def _http_url(env: Mapping[str, str], name: str, example: str) -> str | None:
+    """A URL without a slash at its end, None where it is not set."""
+    text = env.get(name)
+    if not text:
+        return None
+    parts = urlsplit(text)
+    strange = parts.query or parts.fragment or not text.isascii() or set(text) & set(' "\\<>')
+    if parts.scheme not in ("http", "https") or not parts.hostname or strange:
+        raise SettingsError(f"{name} is a URL such as {example}")
+    return text.rstrip("/")
 
 
 def _witness_seconds(env: Mapping[str, str]) -> float:

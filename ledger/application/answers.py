@@ -3,7 +3,7 @@
 import asyncio
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -11,8 +11,9 @@ import orjson
 
 from ledger.application.effects import Outcome
 from ledger.application.ports import CommitUncertain, StoreUnavailable
-from ledger.domain.next_steps import DEFECT, NEXT_STEPS
+from ledger.domain.next_steps import DEFECT, NEXT_STEPS, WAIT
 from ledger.domain.reasons import REASONS, Denial, Reason
+from ledger.domain.value import value
 
 _OPTIONS = orjson.OPT_UTC_Z
 _FORBIDDEN = Reason("forbidden", 403, "This key may not do that")
@@ -20,7 +21,7 @@ _UNAUTHORIZED = Reason("unauthorized", 401, "No key, or one that the ledger does
 _INTERNAL = Reason("internal_error", 500, "The request could not be decided; nothing was granted")
 
 
-@dataclass(slots=True)
+@value
 class Answer:
     """A status, a JSON body and extra headers; `result` is what became of a fact."""
 
@@ -32,9 +33,16 @@ class Answer:
     permit_id: str | None = None
 
 
-def to_json(value: Any) -> bytes:
+@value
+class Rehearsed(Answer):
+    """The answers that a dry run of several requests found; there is no body yet."""
+
+    items: tuple[Answer, ...] = ()
+
+
+def to_json(content: Any) -> bytes:
     """A body as JSON bytes."""
-    return orjson.dumps(value, option=_OPTIONS)
+    return orjson.dumps(content, option=_OPTIONS)
 
 
 def grant_body(outcome: Outcome, decision_id: str, position: int) -> bytes:
@@ -58,13 +66,15 @@ def problem_body(denial: Denial, decision_id: str | None, extra: dict[str, Any])
         "status": reason.status,
         "detail": denial.detail,
         "code": denial.code,
-        "retryable": reason.retryable,
-        **_next_step(denial.code),
+        "retryable": denial.retryable,
+        **_next_step(denial.code, waits=denial.retryable and not reason.retryable),
     }
     if decision_id is not None:
         body["decision_id"] = decision_id
     if denial.available_at is not None:
         body["available_at"] = denial.available_at
+    if denial.frees_at is not None:
+        body["frees_at"] = denial.frees_at
     if denial.permit_id is not None:
         body["permit_id"] = denial.permit_id
     if denial.due_stage is not None:
@@ -75,9 +85,9 @@ def problem_body(denial: Denial, decision_id: str | None, extra: dict[str, Any])
     return to_json(body)
 
 
-def _next_step(code: str) -> dict[str, str]:
-    """The fields that say what to do next."""
-    step = NEXT_STEPS.get(code, DEFECT)
+def _next_step(code: str, waits: bool = False) -> dict[str, str]:
+    """The fields that say what to do next; `waits`: this denial of the code ends by itself."""
+    step = WAIT if waits else NEXT_STEPS.get(code, DEFECT)
     return {"next_action": step.action, "next_step": step.sentence}
 
 

@@ -9,10 +9,18 @@ from uuid import UUID
 from ledger.application import answers, riding
 from ledger.application.answers import Answer
 from ledger.application.cache import AggregateCache
-from ledger.application.caller import SYSTEM, Riding
-from ledger.application.commands import ApplyFact, BindAnswer, Command, Redeem, RequestPermit
+from ledger.application.caller import Riding
+from ledger.application.commands import (
+    ApplyFact,
+    BindAnswer,
+    Command,
+    DryRun,
+    Redeem,
+    RequestPermit,
+)
 from ledger.application.decide import decide, lapses, riding_facts
 from ledger.application.decision_rows import decision_row
+from ledger.application.dry_run import rehearse
 from ledger.application.effects import Change, NameClaim, Outcome, denied, ids_of_outcome
 from ledger.application.facts.confirmations import latest_snapshot
 from ledger.application.key_obstacles import obstacle_on_record
@@ -26,7 +34,7 @@ from ledger.application.ports import (
     WriterSession,
 )
 from ledger.application.prefetch import follow
-from ledger.application.repeated_denials import Tally
+from ledger.application.repeated_denials import Tally, repeated_decision
 from ledger.application.trial import Trial
 from ledger.application.views import invoice_view
 from ledger.application.walk import Walk
@@ -35,8 +43,7 @@ from ledger.domain.control import CONTROL_ID, Control
 from ledger.domain.invoice import Invoice
 from ledger.domain.policy import Policy
 
-_MOST_LOADS = LONGEST_MERGE_CHAIN
-_MOST_WALKS = 5
+_MOST_LOADS, _MOST_WALKS = LONGEST_MERGE_CHAIN, 5
 SNAPSHOT_EVERY = 32
 """A snapshot is written each time an aggregate's version passes a multiple of this."""
 
@@ -82,9 +89,8 @@ async def prepare(work: Work, commands: list[Command]) -> None:
     """Load what the commands will look at, a few round trips for all of them."""
     if CONTROL_ID not in work.world.aggregates:
         await load(work, Need(aggregates={CONTROL_ID}))
-    if work.world.aggregates[CONTROL_ID] is None:
-        started = Change(CONTROL_ID, Control.Created, {"originator_topic": Control.TOPIC})
-        await _apply(work, started)
+    if not all(isinstance(command, DryRun) for command in commands):
+        await _set_up(work)
     work.touched.append(CONTROL_ID)
     looked_up: set[str] = set()
     for _ in range(_MOST_WALKS):
@@ -94,6 +100,13 @@ async def prepare(work: Work, commands: list[Command]) -> None:
         if not walk.need or not await load(work, walk.need):
             break
     work.touched.extend(walk.seen)
+
+
+async def _set_up(work: Work) -> None:
+    """The ledger's switches come into the log before whatever is written first."""
+    if work.world.aggregates[CONTROL_ID] is None:
+        started = Change(CONTROL_ID, Control.Created, {"originator_topic": Control.TOPIC})
+        await _apply(work, started)
 
 
 async def load(work: Work, need: Need) -> bool:
@@ -137,13 +150,19 @@ def _keep(work: Work, need: Need, found: Loaded) -> None:
 
 async def run(work: Work, command: Command) -> Answer:
     """Decide one command, apply its events, and give the answer that holds once it is committed."""
+    if isinstance(command, DryRun):
+        return await rehearse(work, command, _outcome, _set_up)
+    return await _answer(work, command, await _outcome(work, command))
+
+
+async def _outcome(work: Work, command: Command) -> Outcome:
+    """The outcome; its events are applied, after those of lapses and riding facts."""
     if isinstance(command, RequestPermit) and command.facts:
         if command.caller.riding is not Riding.ALL:
-            return await _answer(work, command, await _on_trial(work, command))
+            return await _on_trial(work, command)
         for fact in riding_facts(command):
             await _in_time(work, fact)
-    outcome = await _in_time(work, command)
-    return await _answer(work, command, outcome)
+    return await _in_time(work, command)
 
 
 async def _on_trial(work: Work, command: RequestPermit) -> Outcome:
@@ -160,7 +179,8 @@ async def _on_trial(work: Work, command: RequestPermit) -> Outcome:
     for lapse in await _loading(work, lambda: lapses(work.world, command)):
         await _step(work, lapse)
     to_snapshot = dict(work.to_snapshot)
-    trial = work.trial = Trial.begin(work.world, work.batch, work.cache)
+    around, before = work.trial, work.world.before
+    trial = work.trial = Trial.begin(work.world, work.batch, work.cache, around)
     work.world.before = trial.before
     try:
         for fact in riding_facts(command):
@@ -169,7 +189,7 @@ async def _on_trial(work: Work, command: RequestPermit) -> Outcome:
         refusal = await _loading(work, partial(riding.refusal, work.world, command, trial.before))
         outcome = await _in_time(work, command)
     finally:
-        work.trial, work.world.before = None, {}
+        work.trial, work.world.before = around, before
     if outcome.status == 201 and refusal is None:
         return outcome
     trial.take_back()
@@ -220,15 +240,15 @@ async def _loading(work: Work, ask: Any) -> Any:
 
 async def _apply(work: Work, change: Change) -> None:
     """Number the event, stamp it with the time of the batch, and let it change its aggregate."""
-    aggregates = work.world.aggregates
+    aggregates: dict[UUID, Any] = work.world.aggregates
     work.touched.append(change.aggregate_id)
     try:
-        aggregate = aggregates[change.aggregate_id]
+        held = aggregate = aggregates[change.aggregate_id]
     except KeyError:
         await load(work, Need(aggregates={change.aggregate_id}))
-        aggregate = aggregates[change.aggregate_id]
+        held = aggregate = aggregates[change.aggregate_id]
     if work.trial is not None:
-        aggregate = work.trial.to_change(change.aggregate_id, aggregate)
+        aggregate = work.trial.to_change(change.aggregate_id, held)
     version = 1 if aggregate is None else aggregate.version + 1
     event = change.event(
         originator_id=change.aggregate_id,
@@ -236,19 +256,16 @@ async def _apply(work: Work, change: Change) -> None:
         timestamp=work.world.now,
         **change.fields,
     )
-    aggregates[change.aggregate_id] = mutated = event.mutate(aggregate)
+    mutated = event.mutate(aggregate)
+    if mutated is not held:
+        aggregates[change.aggregate_id] = mutated
     work.batch.events.append(event)
     if version % SNAPSHOT_EVERY == 0:
         work.to_snapshot[change.aggregate_id] = mutated
-    if change.event is Invoice.Observed:
-        assert isinstance(event, Invoice.Observed)
-        work.batch.owners.add((event.snapshot.customer_id, _invoice_id(aggregates, event)))
+    if type(event) is Invoice.Observed:
+        owner = event.snapshot.customer_id
+        work.batch.owners.add((owner, aggregates[change.aggregate_id].invoice_id))
         work.world.invoices_by_customer.clear()
-
-
-def _invoice_id(aggregates: dict[UUID, Any], event: Any) -> str:
-    invoice_id: str = aggregates[event.originator_id].invoice_id
-    return invoice_id
 
 
 def _take_in(work: Work, outcome: Outcome) -> None:
@@ -348,11 +365,12 @@ async def _decided(work: Work, command: RequestPermit | Redeem, outcome: Outcome
     if outcome.warnings:
         headers = (*headers, *(("Ledger-Warning", warning) for warning in outcome.warnings))
     row = decision_row(command, outcome, stored, work.world.now, position, work.policy_version)
-    repeated = _repeated(work, command, outcome, row) if outcome.denial is not None else None
+    no = outcome.denial
+    repeated = repeated_decision(work.tally, command.caller, outcome, row) if no else None
     if repeated is None:
         work.batch.decisions.append(row)
-    elif outcome.denial is not None:
-        sent = answers.problem_body(outcome.denial, repeated, outcome.body)
+    elif no is not None:
+        sent = answers.problem_body(no, repeated, outcome.body)
     if isinstance(command, RequestPermit) and outcome.status == 201:
         _bind(work, command, outcome, stored)
     permit_id = outcome.granted.permit_id if outcome.granted else None
@@ -380,17 +398,3 @@ def _bind(work: Work, command: RequestPermit, outcome: Outcome, stored: bytes) -
     work.batch.bindings[scope] = BindingRow(
         scope, fingerprint, command.decision_id, None, None, now
     )
-
-
-def _repeated(
-    work: Work, command: RequestPermit | Redeem, outcome: Outcome, row: DecisionRow
-) -> str | None:
-    """The decision that this denial repeats without a row of its own; None where it has one.
-
-    The ledger's own requests, and denials that change something, always have one.
-    """
-    if work.tally is None or outcome.denial is None or command.caller.key_id == SYSTEM.key_id:
-        return None
-    if outcome.changes or outcome.alerts:
-        return None
-    return work.tally.row_for(row)

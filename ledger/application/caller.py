@@ -1,9 +1,9 @@
 """Who asks: an API key with its scopes and limits, or the ledger itself."""
 
-from dataclasses import dataclass
 from enum import Enum
 
 from ledger.application.key_limits import KeyLimits
+from ledger.domain.value import value
 
 
 class Riding(Enum):
@@ -17,7 +17,7 @@ class Riding(Enum):
     """None: a request that has any is refused."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Caller:
     """The API key that asks; `limits` None means that only its scopes limit it.
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from ledger.application import answers
 from ledger.application.answers import Answer
 from ledger.application.clock import process_time, stopwatch
-from ledger.application.commands import AcceptClock, Command, Redeem, RequestPermit
+from ledger.application.commands import AcceptClock, Command, DryRun, Redeem, RequestPermit
 from ledger.application.effects import Alert
 from ledger.application.ports import Head, Need, WriterSession
 from ledger.domain.clock_trust import Reading, Suspicion, judge
@@ -63,7 +63,7 @@ class ClockWatch:
 
     def refusal(self, command: Command) -> Answer | None:
         """503 for what would let a mail out while the clock is suspect."""
-        if self.suspicion is None or not isinstance(command, RequestPermit | Redeem):
+        if self.suspicion is None or not isinstance(command, RequestPermit | Redeem | DryRun):
             return None
         return answers.plain_problem("clock_suspect", self.suspicion.cause)
 

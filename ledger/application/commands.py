@@ -1,6 +1,5 @@
 """The commands that the ledger takes: who asks, and for what."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 from uuid import UUID
@@ -9,9 +8,10 @@ from ledger.application.caller import SYSTEM, Caller
 from ledger.application.facts.fact import Fact
 from ledger.application.kinds.kind import PermitSubject
 from ledger.domain.identity import Address
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Override:
     """A human's deliberate repeat (contract: override), once per action id."""
 
@@ -20,7 +20,7 @@ class Override:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class JobToken:
     """The lease under which a permit is asked for."""
 
@@ -28,7 +28,7 @@ class JobToken:
     token: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Idempotency:
     """An Idempotency-Key: `scope` is the digest of (API key, method, path, key), `fingerprint`
     that of the request without its trace ids."""
@@ -37,7 +37,7 @@ class Idempotency:
     fingerprint: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RequestPermit:
     """Ask for a permit."""
 
@@ -58,6 +58,18 @@ class RequestPermit:
         return self.subject.kind
 
 
+@value
+class DryRun:
+    """Say what these requests would be answered, in order, and keep nothing.
+
+    `alone`: it is one request, whose answer is the answer.
+    """
+
+    requests: tuple[RequestPermit, ...]
+    caller: Caller
+    alone: bool = False
+
+
 def is_of_claim(command: object) -> bool:
     """Does it tell the log of nothing but the standing of a customer whom a claim asks for?"""
     if isinstance(command, RequestPermit):
@@ -65,7 +77,7 @@ def is_of_claim(command: object) -> bool:
     return isinstance(command, BindAnswer)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Redeem:
     """Turn a permit into the right to hand one mail over, now."""
 
@@ -76,7 +88,7 @@ class Redeem:
     request: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Correction:
     """A named human's word, with a reason, that a `sent` was false: the mail never went out."""
 
@@ -84,7 +96,7 @@ class Correction:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ReportOutcome:
     """What became of a mail: `sent`, `rejected` (a definite refusal) or `unknown`.
 
@@ -110,7 +122,7 @@ class ReportOutcome:
         return ": ".join(part for part in said if part)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ApplyFact:
     """Take one fact in."""
 
@@ -119,7 +131,7 @@ class ApplyFact:
     answer_with_state: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Lapse:
     """Let a permit lapse whose time is up; a sweeper asks, decide does it."""
 
@@ -131,7 +143,7 @@ NOBODY = str(UUID(int=0))
 """The id of no permit: its lapse changes nothing, but brings the writer to look and write."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ResetBreaker:
     """A named human closes a customer's breaker."""
 
@@ -141,7 +153,7 @@ class ResetBreaker:
     caller: Caller
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ReleaseAddress:
     """A named human lifts the holds of a customer's addresses, or of the one that is named."""
 
@@ -152,7 +164,7 @@ class ReleaseAddress:
     address: Address | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CallPause:
     """Stop sending of a scope."""
 
@@ -162,7 +174,7 @@ class CallPause:
     caller: Caller
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CallResume:
     """Lift a pause, or end recovery mode (scope `recovery`)."""
 
@@ -173,7 +185,7 @@ class CallResume:
     caller: Caller
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AcceptClock:
     """A named human says that the database's clock is right, whatever the log or a process says."""
 
@@ -182,7 +194,7 @@ class AcceptClock:
     caller: Caller
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class NoteGuardCheck:
     """Record that a guard check ended; `started_version`: the control aggregate's at its start."""
 
@@ -193,7 +205,7 @@ class NoteGuardCheck:
     caller: Caller
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class EnterRecovery:
     """The database turned out to be an older copy."""
 
@@ -202,7 +214,7 @@ class EnterRecovery:
     caller: Caller = SYSTEM
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class NoteFeedSilence:
     """A source of facts was last heard at `heard_at` (UTC), too long ago."""
 
@@ -211,7 +223,7 @@ class NoteFeedSilence:
     caller: Caller = SYSTEM
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TakeLease:
     """Take or renew a job's lease for `ttl_seconds`."""
 
@@ -221,7 +233,7 @@ class TakeLease:
     caller: Caller
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class GiveUpLease:
     """Give a job's lease up, named by its holder or its token; by neither, whoever holds it."""
 
@@ -231,7 +243,7 @@ class GiveUpLease:
     caller: Caller
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class DeclareIncident:
     """A human declares an incident over a window of time (UTC, half-open)."""
 
@@ -244,7 +256,7 @@ class DeclareIncident:
     caller: Caller
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CloseIncident:
     """A human closes an incident."""
 
@@ -253,7 +265,7 @@ class CloseIncident:
     caller: Caller
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Erase:
     """Remove a customer's addresses (design D18)."""
 
@@ -262,7 +274,7 @@ class Erase:
     caller: Caller
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class BindAnswer:
     """Keep the answer of a write under its Idempotency-Key."""
 
@@ -274,6 +286,7 @@ class BindAnswer:
 
 Command: TypeAlias = (
     RequestPermit
+    | DryRun
     | Redeem
     | ReportOutcome
     | ApplyFact

@@ -9,9 +9,10 @@ from eventsourcing.domain import Aggregate
 from ledger.domain.identity import Address, aggregate_id
 from ledger.domain.permit import Permit
 from ledger.domain.reasons import Denial
+from ledger.domain.value import value
 
 
-@dataclass(slots=True)
+@value
 class Change:
     """An event to be: the engine numbers it and stamps the time when it applies it."""
 
@@ -20,7 +21,7 @@ class Change:
     fields: dict[str, Any]
 
 
-@dataclass(slots=True)
+@value
 class NameClaim:
     """An outside name to bind; the first claim wins unless it `replaces`."""
 
@@ -30,7 +31,7 @@ class NameClaim:
     replaces: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Contact:
     """An address to keep outside the log, under its fingerprint and its customer (design D18)."""
 
@@ -38,7 +39,7 @@ class Contact:
     address: Address
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Alert:
     """A page for a human: at least once, with a dedupe key that is stable per happening (D11)."""
 

@@ -1,9 +1,10 @@
 """The queue of the commands that wait: bounded, and fair to every key by the work it brings."""
 
 from collections import OrderedDict, deque
-from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeVar
+
+from ledger.domain.value import value
 
 Item = TypeVar("Item")
 
@@ -24,7 +25,7 @@ class Full(Exception):
         self.of_caller = of_caller
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Places:
     """How many commands may wait.
 

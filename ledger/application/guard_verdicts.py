@@ -28,6 +28,7 @@ from ledger.domain.guards import (
 )
 from ledger.domain.permit import Permit
 from ledger.domain.reasons import Denial
+from ledger.domain.value import value
 
 PASSED, DENIED, NOT_JUDGED = "passed", "denied", "not_judged"
 _CALLER = "The key's limits exclude it, its job's lease is another's, or its override was used."
@@ -36,7 +37,7 @@ _MISDIRECTED = "The mail would not go to the address that the request names."
 _SUBJECT_LIMIT = "The key may not ask for this stage."
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Verdict:
     """What one guard said: `about` names the send key that it judged, None the mail as a whole.
 
@@ -85,7 +86,7 @@ class _Review:
         if denial is None:
             self.verdicts.append(Verdict(guard, rule, about, PASSED))
         else:
-            found = (DENIED, denial.code, denial.detail, denial.available_at)
+            found = (DENIED, denial.code, denial.detail, denial.available_at or denial.frees_at)
             self.verdicts.append(Verdict(guard, rule, about, *found))
 
 

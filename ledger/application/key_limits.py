@@ -4,11 +4,11 @@ A key without limits has None in place of these: to ask whether it has any is on
 """
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Self
 
 from ledger.domain.permit import DUNNING
+from ledger.domain.value import value
 
 ANY_END = "*"
 """At the end of a customer's name in the limits: every id that begins like this."""
@@ -21,7 +21,7 @@ class GoesWith(Enum):
     INTENTS = "intents"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class KeyLimits:
     """The limits of one key; None for any of them means that it has no such limit.
 

@@ -1,11 +1,10 @@
 """The bounds of the engine: of its queue, its batches and its cache."""
 
-from dataclasses import dataclass
-
 from ledger.application.fair_queue import Places
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Limits:
     """Bounds of the engine: nothing in it grows without one.
 
@@ -21,7 +20,7 @@ class Limits:
     reserved: int = 1024
     operators: int = 256
     part: int = 16
-    aggregates: int = 65_536
+    aggregates: int = 98_304
     catch_up: int = 20_000
 
     @property

@@ -6,7 +6,6 @@ there is one.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 
 import orjson
@@ -23,12 +22,13 @@ from ledger.domain.reasons import Denial
 from ledger.domain.send_imprint import read_imprint
 from ledger.domain.sendkey import SendKey, override_key, provider_idempotency_key
 from ledger.domain.used_subject import UsedSubject
+from ledger.domain.value import value
 
 LOST_SEND = "lost_send"
 _PROVIDER_KEY = "provider-key:"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class LostMail:
     """A mail that went out and whose permit is not known; times are UTC.
 

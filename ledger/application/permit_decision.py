@@ -17,8 +17,9 @@ from ledger.domain.thread import Thread
 def request_permit(world: World, command: RequestPermit) -> Outcome:
     """Grant the send at most once, or say why not.
 
-    A denial changes nothing but an opening breaker and a tripped loop guard; by a breaker it merges
-    two who turn out to be one, where only one of them would be closed.
+    A denial changes nothing but an opening breaker, a refusal that counts towards one, and a
+    tripped loop guard; by a breaker it merges two who turn out to be one, where only one of them
+    would be closed.
     """
     refused = key_obstacle(world, command)
     if refused is not None:
@@ -57,6 +58,9 @@ def _deny(
         _merge(outcome, ask.setup)
     if denial.opens_breaker is not None and ask.case.customer is not None:
         open_breaker(outcome, ask.case.customer, denial.opens_breaker, denial.detail)
+    if denial.counts_refusal is not None and ask.case.customer is not None:
+        customer_id, window = ask.case.customer.customer_id, denial.counts_refusal
+        outcome.change("customer", customer_id, Customer.CapRefused, window=window)
     if denial.trips_loop_guard and ask.case.conversation is not None:
         _trip_loop_guard(outcome, ask.case, denial)
     if command.idempotency is not None and denial.permit_id is not None:

@@ -11,6 +11,7 @@ from eventsourcing.domain import Aggregate
 from ledger.application.effects import Alert, NameClaim
 from ledger.application.world import Binding, Name, NotLoaded
 from ledger.domain.permit import Permit
+from ledger.domain.value import value
 
 
 class StoreUnavailable(Exception):
@@ -29,7 +30,7 @@ class StoreRefused(Exception):
     """The store refused this batch: something in it is not acceptable to the database."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Loss:
     """Why the database must be an older copy of the ledger's (design D13).
 
@@ -40,7 +41,7 @@ class Loss:
     import_from: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Head:
     """The end of the log as seen under the writer lock, and the time read after the lock (UTC).
 
@@ -128,7 +129,7 @@ class Loaded:
         )
 
 
-@dataclass(slots=True)
+@value
 class DecisionRow:
     """One row of the decision log (design D11)."""
 
@@ -150,7 +151,7 @@ class DecisionRow:
     answer: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class BindingRow:
     """An Idempotency-Key to bind: to a permit, or to the stored answer of another write."""
 

@@ -7,6 +7,7 @@ decision that misses something says so by NotLoaded.
 from ledger.application.commands import (
     ApplyFact,
     Command,
+    DryRun,
     Lapse,
     Redeem,
     ReportOutcome,
@@ -32,6 +33,9 @@ def follow(walk: Walk, command: Command) -> None:
             load_reported(walk, command)
     elif isinstance(command, ApplyFact):
         load_fact(walk, command.fact)
+    elif isinstance(command, DryRun):
+        for request in command.requests:
+            _request(walk, request)
 
 
 def _request(walk: Walk, command: RequestPermit) -> None:

@@ -7,7 +7,10 @@ from datetime import datetime, timedelta
 from typing import TypeAlias
 from uuid import NAMESPACE_OID, uuid5
 
+from ledger.application.caller import SYSTEM, Caller
+from ledger.application.effects import Outcome
 from ledger.application.ports import DecisionRow
+from ledger.domain.value import value
 
 MOST_ROWS = 60
 """Rows that one key has a minute for one request that is denied for one reason."""
@@ -19,7 +22,7 @@ Same: TypeAlias = tuple[str, str, str | None, bytes]
 """What makes denials identical: key, operation, code, and the sha256 of the request."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Seen:
     """What a minute of identical denials has had: `counted` of them have no row of their own.
 
@@ -116,3 +119,17 @@ def _is_over(seen: _Seen, now: datetime) -> bool:
 
 def _same(row: DecisionRow) -> Same:
     return (row.key_id, row.operation, row.code, hashlib.sha256(row.request).digest())
+
+
+def repeated_decision(
+    tally: Tally | None, caller: Caller, outcome: Outcome, row: DecisionRow
+) -> str | None:
+    """The decision that this denial repeats without a row of its own; None where it has one.
+
+    The ledger's own requests, and denials that change something, always have one.
+    """
+    if tally is None or outcome.denial is None or caller.key_id == SYSTEM.key_id:
+        return None
+    if outcome.changes or outcome.alerts:
+        return None
+    return tally.row_for(row)

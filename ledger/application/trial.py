@@ -17,6 +17,7 @@ class Trial:
     """What a transaction being put together was when the trial began.
 
     `before` has each aggregate that was changed since, as it was: the change is made to a copy.
+    `around` is the trial within which this one began: what is kept of this one, that can take back.
     """
 
     world: World
@@ -25,11 +26,14 @@ class Trial:
     events: int
     alerts: int
     kept: dict[str, Any]
+    around: "Trial | None" = None
     before: dict[UUID, Aggregate | None] = field(default_factory=dict)
     addresses: dict[str, str | None] = field(default_factory=dict)
 
     @classmethod
-    def begin(cls, world: World, batch: Batch, cache: AggregateCache) -> "Trial":
+    def begin(
+        cls, world: World, batch: Batch, cache: AggregateCache, around: "Trial | None" = None
+    ) -> "Trial":
         """Note what everything is now."""
         kept = {
             "permits": dict(batch.permits),
@@ -39,18 +43,22 @@ class Trial:
             "known_permits": dict(world.permits),
             "known_names": dict(world.names),
         }
-        return cls(world, batch, cache, len(batch.events), len(batch.alerts), kept)
+        return cls(world, batch, cache, len(batch.events), len(batch.alerts), kept, around)
 
     def to_change(self, id_: UUID, aggregate: Aggregate | None) -> Aggregate | None:
         """The aggregate to apply an event to: a copy, where it is the first of the trial."""
         if id_ in self.before:
             return aggregate
+        if self.around is not None:
+            aggregate = self.around.to_change(id_, aggregate)
         self.before[id_] = aggregate
         copy: Aggregate | None = copied(aggregate)
         return copy
 
     def address(self, fingerprint: str) -> None:
         """The text of an address is about to be kept."""
+        if self.around is not None:
+            self.around.address(fingerprint)
         self.addresses.setdefault(fingerprint, self.cache.addresses.get(fingerprint))
 
     def take_back(self) -> None:

@@ -86,7 +86,6 @@ def customer_view(
     customer: Customer, invoices: list[Invoice], now: datetime, policy: Policy
 ) -> dict[str, Any]:
     """A customer's breaker, windows and debts; the addresses are added by who may see them."""
-    permits = [p for p in customer.permits.values() if p.lapsed_state(now) != "expired"]
     owed: dict[str, int] = {}
     open_invoices = []
     for invoice in invoices:
@@ -105,12 +104,6 @@ def customer_view(
         )
     breaker = customer.breaker
     hold = customer.holds.binding(now, "")
-    counted = (
-        windows.outreach(permits, policy, now),
-        windows.replies_hour(permits, policy, now),
-        windows.replies_day(permits, policy, now),
-        windows.transactional(permits, policy, now),
-    )
     return {
         "customer_id": customer.customer_id,
         "version": customer.version,
@@ -120,7 +113,7 @@ def customer_view(
             "opened_at": breaker.opened_at if breaker else None,
             "cause": breaker.cause if breaker else None,
         },
-        "windows": {window.name: _window(window) for window in counted},
+        "windows": {w.name: _window(w) for w in windows_of(customer, now, policy)},
         "on_hold": None if hold is None else {"reason": hold.reason, "until": hold.until},
         "merged": sorted(customer.absorbed),
         "owed": [
@@ -132,6 +125,17 @@ def customer_view(
         ],
         "open_invoices": open_invoices,
     }
+
+
+def windows_of(customer: Customer, now: datetime, policy: Policy) -> tuple[Window, ...]:
+    """The windows of a customer as they are now, also where the log has not heard of a lapse."""
+    permits = [p for p in customer.permits.values() if p.lapsed_state(now) != "expired"]
+    return (
+        windows.outreach(permits, policy, now),
+        windows.replies_hour(permits, policy, now),
+        windows.replies_day(permits, policy, now),
+        windows.transactional(permits, policy, now),
+    )
 
 
 def address_holds(

@@ -27,6 +27,7 @@ from ledger.domain.send_imprint import (
 )
 from ledger.domain.sendkey import SendKey
 from ledger.domain.thread import Thread
+from ledger.domain.value import value
 
 Name: TypeAlias = tuple[str, str]
 """A look-up by an outside name: (kind, name), where kind is `fact`, `message`, `address` …"""
@@ -55,7 +56,7 @@ class NotLoaded(LookupError):
         self.binding = binding
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Identity:
     """Makes and recognises our own Message-IDs and tokens (design D18)."""
 
@@ -87,7 +88,7 @@ class Identity:
         return proof_in_message_id(self.secret, message_id)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Binding:
     """What an Idempotency-Key is bound to: the request, and the permit or the answer it led to."""
 

@@ -1,7 +1,7 @@
 """What is owed on an invoice: the latest snapshot, and the payments and credits later than it."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 from itertools import groupby
@@ -18,6 +18,7 @@ from ledger.domain.payments import (
     paid_after,
     paid_at_first,
 )
+from ledger.domain.value import value
 
 _SECOND = timedelta(seconds=1)
 
@@ -32,7 +33,7 @@ class Status(StrEnum):
     UNCOLLECTIBLE = "uncollectible"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Snapshot:
     """What the billing system said at one moment; amounts in minor units, times UTC.
 

@@ -1,12 +1,12 @@
 """The breaker: a latch that stops a customer's mail until a human resets it (design D8)."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from ledger.domain.permit import Lane
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Breaker:
     """The latch that opens when a cap would be passed; `scope` is `outreach` or `all`."""
 

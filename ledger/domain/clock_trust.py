@@ -1,15 +1,15 @@
 """Whether the database's clock is to be trusted: compared with a second clock (design D16)."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ledger.domain.instants import told
+from ledger.domain.value import value
 
 _DRIFT = 0.0002
 """How far two good clocks may drift apart, per second: four times the 50 ppm of a bad quartz."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reading:
     """The database's clock (UTC), and the process's monotonic seconds at about that moment."""
 
@@ -17,7 +17,7 @@ class Reading:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Suspicion:
     """Why the database's clock is not trusted, and the time (UTC) that events get meanwhile."""
 

@@ -1,6 +1,5 @@
 """The ledger's own switches: pauses, recovery mode and guard checks, as one aggregate (D13)."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
@@ -8,12 +7,13 @@ from eventsourcing.domain import Aggregate
 
 from ledger.domain.identity import aggregate_id
 from ledger.domain.permit import Lane, Permit
+from ledger.domain.value import value
 
 CONTROL_ID = aggregate_id("control", "ledger")
 """The id of the one control aggregate."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Pause:
     """A pause in force: since when (UTC), why, and who called it."""
 
@@ -22,7 +22,7 @@ class Pause:
     by: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class GuardCheck:
     """A guard check: when it started (UTC) and whether every probe passed.
 

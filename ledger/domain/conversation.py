@@ -1,9 +1,10 @@
 """The conversation: whose turn it is in a thread, and which threads are one for the loop guard."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
+
+from ledger.domain.value import value
 
 if TYPE_CHECKING:
     from ledger.domain.thread import Thread
@@ -12,7 +13,7 @@ SLOWEST_CLOCK = timedelta(hours=1)
 """How far behind the date of a message may be that came in after ours and still answers it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Moment:
     """When something was written (UTC), and as which event of its thread the ledger heard of it."""
 
@@ -20,7 +21,7 @@ class Moment:
     order: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Heard:
     """Who wrote an inbound message, by fingerprints, and when."""
 
@@ -46,7 +47,7 @@ class Heard:
         return None not in (self.sender, sender) and self.sender != sender
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ByHand:
     """An answer that a person or another program sent without a permit."""
 
@@ -81,7 +82,7 @@ def _by_time(moment: Moment) -> tuple[datetime, int]:
     return moment.at, moment.order
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Conversation:
     """Threads that are one for the loop guard; the root keeps what is true of all of them."""
 

@@ -9,14 +9,13 @@ from eventsourcing.domain import Aggregate
 from ledger.domain.breaker import Breaker
 from ledger.domain.credits import CreditBook
 from ledger.domain.hold import Hold, HoldBook
+from ledger.domain.kept_permits import keep_permit
 from ledger.domain.kept_reminders import keep_reminder, latest_reminder
 from ledger.domain.merged_selves import absorb, leave, let_go
 from ledger.domain.news import dated
 from ledger.domain.permit import FREED, Lane, Permit, State
+from ledger.domain.refusals import RefusalBook
 from ledger.domain.subscription import Subscription, SubscriptionBook
-
-REMEMBERED = timedelta(hours=24)
-"""How long a settled permit is kept in memory: as long as it can count in a window."""
 
 
 class Customer(Aggregate):
@@ -39,6 +38,7 @@ class Customer(Aggregate):
         "credit": CreditBook,
         "reminders": dict[str, Permit],
         "subscriptions": SubscriptionBook,
+        "refusals": RefusalBook,
     }
     """What a snapshot of it holds."""
 
@@ -138,6 +138,15 @@ class Customer(Aggregate):
         def apply(self, aggregate: "Customer") -> None:
             aggregate.apologies[self.permit_id] = self.sent_at
 
+    class CapRefused(Event):
+        """A full window refused a mail, and the policy does not call that a flood yet."""
+
+        TOPIC: ClassVar[str] = "ledger:Customer.CapRefused"
+        window: str
+
+        def apply(self, aggregate: "Customer") -> None:
+            aggregate.refusals.note(self.window, self.timestamp)
+
     class BreakerOpened(Event):
         """A cap would have been passed: nothing more of this scope until a human resets it."""
 
@@ -147,6 +156,7 @@ class Customer(Aggregate):
 
         def apply(self, aggregate: "Customer") -> None:
             aggregate.breaker = Breaker(self.scope, self.timestamp, self.cause)
+            aggregate.refusals = RefusalBook()
 
     class BreakerReset(Event):
         """A named human closed the breaker, with a reason."""
@@ -352,6 +362,7 @@ class Customer(Aggregate):
         """Until when (UTC) the customers of other ids were this one, before they were parted."""
         self.credit = CreditBook()
         self.subscriptions = SubscriptionBook()
+        self.refusals = RefusalBook()
         self.reminders: dict[str, Permit] = {}
 
     @property
@@ -370,14 +381,9 @@ class Customer(Aggregate):
 
     def remember(self, permit: Permit, at: datetime) -> None:
         """Keep a permit in the windows and forget those that can count no more; for events only."""
-        self.permits.pop(permit.permit_id, None)
-        self.permits[permit.permit_id] = permit
+        keep_permit(self.permits, permit, at)
         if permit.dunning:
             keep_reminder(self.reminders, permit)
-        first = next(iter(self.permits.values()))
-        if first is not permit and self._forgettable(first, at):
-            for old in [p for p in self.permits.values() if self._forgettable(p, at)]:
-                del self.permits[old.permit_id]
 
     def overtake(self, why: str, kinds: tuple[str, ...]) -> None:
         """Mark live permits as granted under facts that no longer hold; for events only."""
@@ -391,10 +397,3 @@ class Customer(Aggregate):
             if permit.live and permit.address in gone and permit.overtaken is None:
                 why = "its address was removed"
                 self.permits[permit.permit_id] = replace(permit, overtaken=why)
-
-    @staticmethod
-    def _forgettable(permit: Permit, at: datetime) -> bool:
-        """A freed permit is kept too: its mail may turn out to have been sent, and then counts."""
-        if permit.live:
-            return False
-        return (permit.counts_at or permit.send_by) <= at - REMEMBERED

@@ -1,7 +1,7 @@
 """Past-due cycles: what a new fact about an invoice makes of its standing (design D7)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
@@ -15,9 +15,10 @@ from ledger.domain.balance import (
 )
 from ledger.domain.invoice import Invoice, Standing
 from ledger.domain.payments import MoneyFact
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Before:
     """The parts of an invoice that decide what a new fact makes of its cycle.
 

@@ -6,8 +6,8 @@ idempotency key is judged before all of them, by the engine.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from ledger.domain import windows
@@ -20,9 +20,10 @@ from ledger.domain.permit import Lane, State
 from ledger.domain.policy import Policy
 from ledger.domain.reasons import Denial, Original
 from ledger.domain.thread import Thread
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Holder:
     """What holds a send key: a permit and its state, or a mail that went out past the ledger."""
 
@@ -60,7 +61,7 @@ class Subject(Protocol):
         """Why the facts forbid it."""
 
 
-@dataclass(slots=True)
+@value
 class Case:
     """Everything a guard may look at beside the subject.
 
@@ -258,9 +259,9 @@ def cap(case: Case) -> Denial | None:
     permits = case.customer.permits.values()
     if case.lane is Lane.TRANSACTIONAL:
         full = windows.transactional(permits, case.policy, case.now)
-        return _cap_reached(case, full, "all") if full.full else None
+        return _cap_reached(case, full, "all", windows.DAY) if full.full else None
     full = windows.outreach(permits, case.policy, case.now)
-    return _cap_reached(case, full, "outreach") if full.full else None
+    return _cap_reached(case, full, "outreach", windows.DAY) if full.full else None
 
 
 def _reply_caps(case: Case) -> Denial | None:
@@ -277,24 +278,35 @@ def _reply_caps(case: Case) -> Denial | None:
     if case.customer is None:
         return None
     permits = case.customer.permits.values()
-    for full in (
-        windows.replies_hour(permits, case.policy, case.now),
-        windows.replies_day(permits, case.policy, case.now),
+    for full, span in (
+        (windows.replies_hour(permits, case.policy, case.now), windows.HOUR),
+        (windows.replies_day(permits, case.policy, case.now), windows.DAY),
     ):
         if full.full:
-            return _cap_reached(case, full, "all")
+            return _cap_reached(case, full, "all", span)
     return None
 
 
-def _cap_reached(case: Case, full: windows.Window, scope: str) -> Denial:
+def _cap_reached(case: Case, full: windows.Window, scope: str, span: timedelta) -> Denial:
+    """The window is full. Once the breaker is open, a place that frees helps no program (D8)."""
     assert case.customer is not None
-    return Denial(
-        "cap_reached",
+    detail = (
         f"customer {case.customer.customer_id} has had {full.used} of {full.limit} mails in the "
-        f"window {full.name}",
-        available_at=full.frees_at,
-        opens_breaker=None if case.claim else scope,
+        f"window {full.name}"
     )
+    if case.claim:
+        return Denial("cap_reached", detail, available_at=full.frees_at)
+    if _is_flood(case, full, span):
+        return Denial("cap_reached", detail, frees_at=full.frees_at, opens_breaker=scope)
+    return Denial("cap_reached", detail, available_at=full.frees_at, counts_refusal=full.name)
+
+
+def _is_flood(case: Case, full: windows.Window, span: timedelta) -> bool:
+    """Does this refusal open the breaker? A guard check proves the breaker, whatever the policy."""
+    if case.policy.breaker_opens == "at_once" or case.synthetic or case.customer is None:
+        return True
+    refused = case.customer.refusals.count(full.name, span, case.now)
+    return refused + 1 >= case.policy.breaker_refusals
 
 
 def copies(case: Case) -> Denial | None:
@@ -310,7 +322,15 @@ def copies(case: Case) -> Denial | None:
             denial = guard(copy) if guard is not cap or not case.copies_counted else None
             if denial is not None:
                 detail = f"{_about(case, copy)}: {denial.detail}"
-                return replace(denial, detail=detail, opens_breaker=None)
+                when = denial.available_at or denial.frees_at
+                return replace(
+                    denial,
+                    detail=detail,
+                    available_at=when,
+                    frees_at=None,
+                    opens_breaker=None,
+                    counts_refusal=None,
+                )
     return None
 
 

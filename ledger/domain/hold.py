@@ -3,11 +3,13 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from ledger.domain.value import value
+
 EVERY_KIND = ""
 """Stands for all kinds of mail in a book: the word on a reason that names no kind."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Hold:
     """The latest word on one reason: held (until an instant, UTC, or for good) or lifted.
 
@@ -26,7 +28,7 @@ class Hold:
         return self.held and in_time and (not self.kinds or kind in self.kinds)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Span:
     """How long the holds of one sort last: until an instant (UTC), `indefinite`, or not at all."""
 

@@ -4,12 +4,13 @@ import hashlib
 import hmac
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import lru_cache
 from string import hexdigits
 from uuid import UUID, uuid5
 
 import idna
+
+from ledger.domain.value import value
 
 _NAMESPACE = UUID("6f1c9b0e-5a57-4b52-9d0b-2a6f5c1d7e30")
 _NEEDS_QUOTES = re.compile(r'^$|[\s()<>\[\]:;@\\,"]')
@@ -49,7 +50,7 @@ class BadAddress(ValueError):
     """The text is not an e-mail address: it needs one local part, an '@' and a domain."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Address:
     """An address as it was given, beside the fingerprint under which the log knows it (D18).
 
@@ -141,7 +142,7 @@ def known_by_address(customer_id: str) -> bool:
     return digits != customer_id and len(digits) == 32 and not set(digits) - set(hexdigits)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=98304)
 def aggregate_id(kind: str, external_id: str) -> UUID:
     """The aggregate id of an outside id: uuid5 of (kind, external id), length-prefixed (D1)."""
     return uuid5(_NAMESPACE, f"{len(kind)}:{kind}{external_id}")

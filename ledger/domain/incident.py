@@ -1,13 +1,15 @@
 """An incident: what went wrong in which window, and the apologies that were made for it (D14)."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import ClassVar
 
 from eventsourcing.domain import Aggregate
 
+from ledger.domain.value import value
 
-@dataclass(frozen=True, slots=True)
+
+@value
 class OpenInvoice:
     """A line of a statement: what is still owed on one invoice, in minor units."""
 
@@ -16,7 +18,7 @@ class OpenInvoice:
     currency: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Statement:
     """What a customer owes, computed from the log when their apology was granted.
 
@@ -28,7 +30,7 @@ class Statement:
     credit: dict[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Apology:
     """The permit that holds a customer's apology, and its state."""
 

@@ -1,7 +1,7 @@
 """The invoice: what is owed on it, its past-due cycles, its holds and its stages on record."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any, ClassVar
 
@@ -12,9 +12,10 @@ from ledger.domain.hold import Hold, HoldBook
 from ledger.domain.local_days import local_day
 from ledger.domain.payments import MoneyFact, in_flight_until
 from ledger.domain.sends import SendBook, SendRecord
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Standing:
     """Where the invoice stands after a fact: what is owed, its cycle and where its age counts from.
 
@@ -30,7 +31,7 @@ class Standing:
     run_ended: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class StageRecord:
     """What is on record for a stage of a cycle: `permitted`, `sent`, `unknown`, `superseded` …"""
 

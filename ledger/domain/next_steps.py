@@ -1,7 +1,8 @@
 """What to do after a denial or an error: one of five actions, and one sentence."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from ledger.domain.value import value
 
 
 class Action(StrEnum):
@@ -19,7 +20,7 @@ class Action(StrEnum):
     """Learn what happened to an earlier try before anything else is done."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class NextStep:
     """An action and its sentence."""
 
@@ -123,3 +124,5 @@ NEXT_STEPS: dict[str, NextStep] = {
 """What to do after each code."""
 DEFECT = _human("Send nothing; have a person look at the service's log.")
 """What to do where the service itself failed."""
+WAIT = _retry("Wait until available_at, then ask again.")
+"""What to do after a denial that ends by itself, though others of its code need a person."""

@@ -1,12 +1,13 @@
 """The lives of payments and credits: what each has paid at any moment, in whatever order told."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import groupby, takewhile
 
 from ledger.domain.news import is_ahead
+from ledger.domain.value import value
 
 
 class PaymentState(StrEnum):
@@ -34,7 +35,7 @@ _AT_ONE_INSTANT = {
 """In which order a payment goes through its states where nothing but an instant is known."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MoneyFact:
     """What was said of one payment or credit: `amount` in minor units, `at` UTC.
 

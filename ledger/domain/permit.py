@@ -1,10 +1,11 @@
 """A permit: the committed reservation for one real-world send, and the states of its life (D6)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 
 from ledger.domain.identity import RESERVED_CUSTOMER_PREFIX
+from ledger.domain.value import value
 
 OBSERVED = "observed"
 """The kind of a mail that went out past the ledger."""
@@ -40,7 +41,7 @@ class Lane(StrEnum):
     """Judged by no window, and counted in the one for outreach."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Item:
     """One invoice that a reminder names: the stage it uses up and those that it supersedes.
 
@@ -59,7 +60,7 @@ class Item:
     observed_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Copy:
     """A further recipient of a mail: the fingerprint of the address, and whose it is."""
 
@@ -67,7 +68,7 @@ class Copy:
     customer_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Permit:
     """A reservation for one send; times are UTC, `send_by` is when it lapses unless settled.
 

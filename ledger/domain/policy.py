@@ -4,20 +4,21 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import date, timedelta
 from itertools import pairwise
 from typing import Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from ledger.domain.money import CURRENCIES
+from ledger.domain.value import value
 
 
 class PolicyError(ValueError):
     """The policy is not valid; the message names the setting and what it must be."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Stage:
     """A step of the dunning ladder.
 
@@ -43,12 +44,13 @@ DEFAULT_UPCOMING = (
 """Types of notices of something to come, as Stripe, Chargebee and Recurly call their events."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Policy:
     """Limits and choices (design D7, D8). Times in the unit that the name says; UTC throughout.
 
     `snapshot_max_age` is in days. 0 turns it, `feed_silent_hours` and `too_late_hours` off; 1 turns
-    `days_between_reminder_mails` off.
+    `days_between_reminder_mails` off. With `breaker_opens` `on_flood` a full window opens the
+    breaker when it refuses for the `breaker_refusals`th time within its span, not the first time.
     """
 
     time_zone: str = "UTC"
@@ -67,6 +69,8 @@ class Policy:
     transactional_per_day: int = 20
     apology_days: int = 30
     rejections_before_hold: int = 3
+    breaker_opens: Literal["at_once", "on_flood"] = "at_once"
+    breaker_refusals: int = 3
     days_between_reminder_mails: int = 1
     snapshot_max_age: int = 0
     feed_silent_hours: int = 168
@@ -133,6 +137,7 @@ _BOUNDS: dict[str, tuple[int, int]] = {
     "transactional_per_day": (1, 1000),
     "apology_days": (1, 3650),
     "rejections_before_hold": (1, 100),
+    "breaker_refusals": (2, 100),
     "unknown_alert_minutes": (1, 7 * 24 * 60),
     "alert_escalation_minutes": (1, 7 * 24 * 60),
     "alert_summary_minutes": (1, 24 * 60),
@@ -156,6 +161,7 @@ def parse_policy(raw: Mapping[str, Any]) -> Policy:
         if name in values:
             _whole_number(f"policy.{name}", values[name], low, high)
     _choice(values, "catch_up", ("highest", "next"))
+    _choice(values, "breaker_opens", ("at_once", "on_flood"))
     _flag(values, "age_from_issue_without_due_date")
     _flag(values, "remind_after_subscription_end")
     _flag(values, "deny_similar_intents")

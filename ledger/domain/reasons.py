@@ -1,10 +1,11 @@
 """Every reason an answer can have: its code, HTTP status, title, and whether asking again helps."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from ledger.domain.value import value
 
-@dataclass(frozen=True, slots=True)
+
+@value
 class Reason:
     """One code of the HTTP contract; `retryable`: may the program ask again by itself?"""
 
@@ -74,7 +75,7 @@ REASONS = {reason.code: reason for reason in _ALL}
 """Every reason by its code."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Original:
     """The send that a duplicate repeats."""
 
@@ -84,9 +85,14 @@ class Original:
     provider_message_id: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Denial:
-    """A no: its code, what a support person needs to act, and when waiting helps (UTC)."""
+    """A no: its code, what a support person needs to act, and when waiting helps (UTC).
+
+    `available_at` is from when on a program may ask again by itself; where a human must act first,
+    a time that only they need is `frees_at`. `counts_refusal` is the full window whose refusal
+    counts towards a flood.
+    """
 
     code: str
     detail: str
@@ -95,9 +101,16 @@ class Denial:
     original: Original | None = None
     due_stage: str | None = None
     opens_breaker: str | None = None
+    counts_refusal: str | None = None
+    frees_at: datetime | None = None
     trips_loop_guard: bool = False
 
     @property
     def reason(self) -> Reason:
         """The entry of REASONS for this denial's code."""
         return REASONS[self.code]
+
+    @property
+    def retryable(self) -> bool:
+        """May the program ask again by itself? Also where it is known when waiting is over."""
+        return self.reason.retryable or self.available_at is not None

@@ -8,7 +8,6 @@ They and the MAC are BLAKE2b with a key (RFC 7693): each grant makes them, and H
 import hmac
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from uuid import UUID
@@ -16,6 +15,7 @@ from uuid import UUID
 from ledger.domain import identity
 from ledger.domain.permit import Lane
 from ledger.domain.sendkey import SendKey, encode
+from ledger.domain.value import value
 
 SEND_HEADER = "X-Ledger-Send"
 """The header that a sender puts the token in."""
@@ -29,13 +29,13 @@ _MAC_LENGTH = 16
 _UUID_DIGITS = re.compile(r"[0-9a-f]{32}")
 _DIGITS = "abcdefghijklmnopqrstuvwxyz234567"
 _ALPHABET = frozenset(_DIGITS)
-_PAIRS = [high + low for high in _DIGITS for low in _DIGITS]
-_SHIFTS = range(120, -1, -10)
+_LOWEST_FIVE_BITS = (_DIGITS * 8).encode()
+_KEYS, _MACS = b"send-key", b"imprint"
 _LANES = {"o": Lane.OUTREACH, "r": Lane.REPLY, "t": Lane.TRANSACTIONAL, "a": Lane.APOLOGY}
 _LANE_CODES = {lane: code for code, lane in _LANES.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SendImprint:
     """The one-letter code of the mail's kind, its lane, and the digests of its send keys."""
 
@@ -54,7 +54,7 @@ def imprint_text(kind: str, lane: Lane, digests: Sequence[str]) -> str:
     return f"{kind}{_LANE_CODES[lane]}{''.join(digests[:MOST_DIGESTS])}"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MailProof:
     """A permit that a mail names with our MAC, and its imprint; None where it carries none."""
 
@@ -63,9 +63,13 @@ class MailProof:
 
 
 def key_digest(secret: bytes, key: SendKey) -> str:
-    """The keyed digest (BLAKE2b, 16 bytes as 26 base32 digits) of a send key."""
-    digest = blake2b(encode(key), digest_size=16, key=_key(secret), person=b"send-key")
-    return _digits(digest.digest())
+    """The keyed digest of a send key: 130 bits of BLAKE2b as 26 digits of base32 (RFC 4648).
+
+    They are the lowest five bits of 26 bytes, which costs a quarter of what writing 16 bytes does.
+    """
+    digest = _begun(secret, _KEYS, DIGEST_LENGTH).copy()
+    digest.update(encode(key))
+    return digest.digest().translate(_LOWEST_FIVE_BITS).decode()
 
 
 def read_imprint(text: str) -> SendImprint | None:
@@ -145,20 +149,13 @@ def _proved(secret: bytes, permit_id: str, imprint: str, mac: str) -> MailProof 
 @lru_cache(maxsize=1024)
 def _mac(secret: bytes, permit_id: str, imprint: str) -> str:
     """The same for Message-ID and token: a grant makes both, and they prove the same."""
-    text = f"{len(permit_id)}:{permit_id}{imprint}".encode()
-    return blake2b(text, digest_size=8, key=_key(secret), person=b"imprint").hexdigest()
+    digest = _begun(secret, _MACS, _MAC_LENGTH // 2).copy()
+    digest.update(f"{len(permit_id)}:{permit_id}{imprint}".encode())
+    return digest.hexdigest()
 
 
-@lru_cache(maxsize=8)
-def _key(secret: bytes) -> bytes:
-    """A key of the length that BLAKE2b takes, for this purpose alone."""
-    return hmac.digest(secret, b"send-imprint", "sha256")
-
-
-def _digits(digest: bytes) -> str:
-    """16 bytes in base32 (RFC 4648), in lower case and without padding: ten bits a pair of digits.
-
-    The library's function takes several times as long, and every permit pays for it.
-    """
-    bits = int.from_bytes(digest) << 2
-    return "".join([_PAIRS[bits >> shift & 1023] for shift in _SHIFTS])
+@lru_cache(maxsize=16)
+def _begun(secret: bytes, purpose: bytes, length: int) -> blake2b:
+    """A hash of so many bytes that has taken in its key, which is for this purpose alone."""
+    key = hmac.digest(secret, b"send-imprint", "sha256")
+    return blake2b(digest_size=length, key=key, person=purpose)

@@ -4,9 +4,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ledger.domain.permit import FREED, State
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SendRecord:
     """The permit that holds a slot; `counts_at` (UTC) is where it counts from in a window.
 

@@ -1,6 +1,5 @@
 """The dunning ladder: which stage of an invoice is due now, and why another one is not (D7)."""
 
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from ledger.domain.balance import Status
@@ -8,9 +7,10 @@ from ledger.domain.invoice import Invoice, StageRecord
 from ledger.domain.local_days import start_of_day
 from ledger.domain.policy import Policy, Stage
 from ledger.domain.reasons import Denial
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Due:
     """A stage that may be reminded of now, those it supersedes, and when each was crossed."""
 

@@ -22,9 +22,10 @@ from ledger.domain.stages import (
     stage_to_ask_about,
 )
 from ledger.domain.subscription import Subscription
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MissingSubject:
     """Something that the ledger has not been told of."""
 
@@ -163,7 +164,7 @@ class InvoiceStage:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class InvoiceNotice:
     """The mail about a failed payment: once per provider event and once per attempt."""
 
@@ -201,7 +202,7 @@ class InvoiceNotice:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class NamedSend:
     """A notification or digest: its send key is held by a permit that was looked up by name."""
 
@@ -231,7 +232,7 @@ class NamedSend:
         return too_many_rejections(self.name, rejections, self.rejections_before_hold)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ApologyOf:
     """The one apology of an incident to a customer (design D14)."""
 

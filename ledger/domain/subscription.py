@@ -6,12 +6,13 @@ from datetime import datetime
 
 from ledger.domain.instants import told
 from ledger.domain.reasons import Denial
+from ledger.domain.value import value
 
 MOST_REMEMBERED = 200
 """Subscriptions that are kept of one customer; those with the oldest news are forgotten first."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Subscription:
     """The latest word on one subscription: it has ended at that time (UTC), or it lives."""
 

@@ -1,6 +1,5 @@
 """The mail thread: its messages, what was said in it once and for all, and its replies."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -10,10 +9,11 @@ from ledger.domain.conversation import ByHand, Heard, Moment, has_answered
 from ledger.domain.hold import Hold, HoldBook
 from ledger.domain.permit import FREED
 from ledger.domain.sends import SendBook, SendRecord
+from ledger.domain.value import value
 from ledger.domain.windows import HOUR
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Message:
     """A message of the thread: who wrote it, and whether a person did."""
 

@@ -1,6 +1,5 @@
 """The subjects of permits in a thread: a message of an intent, a follow-up, a reply."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from ledger.domain.conversation import ByHand
@@ -10,9 +9,10 @@ from ledger.domain.reasons import Denial
 from ledger.domain.sends import SendBook
 from ledger.domain.subjects import holder_in, rejected_too_often
 from ledger.domain.thread import FOLLOW_UP, REPLY, Message, Thread
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ThreadSlot:
     """A message of an intent or a numbered follow-up: once in its thread."""
 
@@ -31,7 +31,7 @@ class ThreadSlot:
         return rejected_too_often(self.name, self.book, self.slot, self.rejections_before_hold)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FollowUpStep:
     """A numbered follow-up: once in its thread, in order, and only while nobody has answered.
 
@@ -83,7 +83,7 @@ def _overtaken_by(thread: Thread, step: int) -> Denial | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ReplyTo:
     """The answer to one inbound message of a person."""
 

@@ -1,12 +1,11 @@
 """A send that is known to be made by a digest of its key alone: its permit is lost (design D13)."""
 
-from dataclasses import dataclass
-
 from ledger.domain.guards import Holder, Subject
 from ledger.domain.reasons import Denial
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class UsedSubject:
     """The subject of an ask, held by a mail that went out and whose permit is lost."""
 

@@ -1,18 +1,18 @@
 """Rolling windows: how many mails of a kind count now, and when the next place frees (D8)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ledger.domain.local_days import local_day, start_of_day
 from ledger.domain.permit import Lane, Permit
 from ledger.domain.policy import Policy
+from ledger.domain.value import value
 
 DAY = timedelta(hours=24)
 HOUR = timedelta(hours=1)
 
 
-@dataclass(slots=True)
+@value
 class Window:
     """One rolling window: `used` of `limit`, and when its oldest mail stops counting (UTC)."""
 

@@ -80,6 +80,12 @@ ROUTES = (
         {"holder": "me", "ttl_seconds": 1},
     ),
     Route("DELETE", "/v1/jobs/{job}/lease", ("send",), "/v1/jobs/scopes/lease"),
+    Route(
+        "GET",
+        "/v1/customers/{customer_id}/windows",
+        ("send", *_PEOPLE),
+        "/v1/customers/none/windows",
+    ),
     Route("GET", "/v1/customers/{customer_id}", _PEOPLE, "/v1/customers/none"),
     Route(
         "POST",

@@ -38,6 +38,7 @@ GETS: dict[tuple[str, str], str] = {
     ("POST", _DUE + "/claim"): LIMITED,
     ("POST", _LEASE): LIMITED,
     ("DELETE", _LEASE): LIMITED,
+    ("GET", "/v1/customers/{customer_id}/windows"): LIMITED,
     ("GET", "/v1/customers/{customer_id}"): NOTHING,
     ("POST", "/v1/customers/{customer_id}/breaker/reset"): NOTHING,
     ("POST", "/v1/breakers/reset"): NOTHING,
@@ -276,6 +277,16 @@ def _give_up_lease(at: Stage) -> None:
     at.agent.call("DELETE", f"/v1/jobs/{at.agent.name}/lease").no(403, "key_limit")
 
 
+def _windows(at: Stage) -> None:
+    for who in (at.victim, f"{at.victim}-unknown"):
+        for key in (at.agent, at.dunner):
+            _silent(at, key.get(f"/v1/customers/{who}/windows").no(403, "key_limit"))
+    mine = f"/v1/customers/{at.own}/windows"
+    replies = {"replies_1h", "replies_24h"}
+    assert at.agent.get(mine).ok()["windows"].keys() == {"outreach_24h", *replies}
+    assert at.dunner.get(mine).ok()["windows"].keys() == {"outreach_24h"}
+
+
 ATTACKS: dict[tuple[str, str], Callable[[Stage], None]] = {
     ("POST", _PERMITS): _ask,
     ("POST", _PERMITS + "/batch"): _ask_for_many,
@@ -289,6 +300,7 @@ ATTACKS: dict[tuple[str, str], Callable[[Stage], None]] = {
     ("POST", _DUE + "/claim"): _claim,
     ("POST", _LEASE): _lease,
     ("DELETE", _LEASE): _give_up_lease,
+    ("GET", "/v1/customers/{customer_id}/windows"): _windows,
 }
 
 

@@ -96,6 +96,41 @@ def test_every_call_with_a_key_says_what_happens_without(where: tuple[str, str])
             assert content["examples"]
 
 
+def _schemas(node: Any) -> Iterator[dict[str, Any]]:
+    """Every schema with properties, outside of examples."""
+    if isinstance(node, list):
+        for item in node:
+            yield from _schemas(item)
+    elif isinstance(node, dict):
+        if isinstance(node.get("properties"), dict):
+            yield node
+        for name, value in node.items():
+            if name not in ("example", "examples"):
+                yield from _schemas(value)
+
+
+def test_what_may_be_left_out_is_optional_for_generators_of_types() -> None:
+    found = list(_schemas(DOCUMENT))
+    assert len(found) > 100
+    for schema in found:
+        for name, about in schema["properties"].items():
+            assert "default" not in about, (schema.get("title"), name)
+    limit = DOCUMENT["components"]["schemas"]["ClaimRequest"]["properties"]["limit"]
+    assert limit["description"] == "Left out, it is 100."
+
+
+def test_no_two_schemas_give_a_generator_one_name() -> None:
+    """An enum is named by its schema and property: `Incident` and `state` make `IncidentState`."""
+    schemas = DOCUMENT["components"]["schemas"]
+    enums = {
+        f"{name}{prop.title().replace('_', '')}"
+        for name, schema in schemas.items()
+        for prop, about in schema.get("properties", {}).items()
+        if "enum" in about or "const" in about
+    }
+    assert not enums & schemas.keys()
+
+
 def test_every_code_of_a_permit_is_in_the_document() -> None:
     responses = OPERATIONS["POST", "/v1/permits"]["responses"]
     shown = {

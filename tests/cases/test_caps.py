@@ -41,7 +41,7 @@ def test_rolling_window_midnight(service: Service, tell: Callable[..., None], na
             assert answer.ok(201)["windows"]["outreach_24h"]["used"] == 2
             return
         problem = answer.no(429, "cap_reached")
-        assert problem["available_at"] == "2026-08-11T23:50:00Z"
+        assert problem["frees_at"] == "2026-08-11T23:50:00Z"
         assert (service.breaker(customer), _pages(service, customer)) == ("open", 1)
         _notice(other, customer, "fourth").no(409, "breaker_open")
         assert _pages(service, customer) == 1

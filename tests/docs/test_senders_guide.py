@@ -50,7 +50,7 @@ def _run(service: Service, script: str, folder: Path) -> tuple[list[str], str]:
 def test_every_call_of_the_guide_answers_as_it_says(service: Service, tmp_path: Path) -> None:
     script = "".join(_blocks("docs/guides/senders.md"))
     told = re.findall(r"^# → (\d{3})$", script, re.MULTILINE)
-    assert len(told) == _calls(script) == 11
+    assert len(told) == _calls(script) == 13
     heard, printed = _run(service, script, tmp_path)
     assert heard == told, printed
     codes = re.findall(r'"code":"(\w+)","retryable"', printed)

@@ -22,6 +22,7 @@ from ledger.store.log.transcoding import (
     read_as,
     read_snapshot,
     write_json,
+    write_permit,
     write_snapshot,
     write_state,
 )
@@ -76,15 +77,16 @@ def test_a_permit_written_before_its_event_is_written_alike(
         originator_id=customer, originator_version=2, timestamp=at, permit=permit
     )
     plain = write_state(event)
-    assert write_state(event, {permit.permit_id: (permit, write_json(permit))}) == plain
+    assert write_state(event, {permit.permit_id: (permit, write_permit(permit))}) == plain
     changed = replace(permit, rejections=permit.rejections + 1)
-    assert write_state(event, {permit.permit_id: (changed, write_json(changed))}) == plain
+    assert write_state(event, {permit.permit_id: (changed, write_permit(changed))}) == plain
 
 
 @settings(max_examples=200)
 @given(values_of(Permit))
 def test_a_permit_comes_back_as_it_was(permit: Permit) -> None:
     assert read_as(Permit, orjson.loads(write_json(permit))) == permit
+    assert read_as(Permit, orjson.loads(write_permit(permit))) == permit
 
 
 @pytest.mark.parametrize("topic", SNAPSHOTS)

@@ -12,6 +12,7 @@ from ledger.application.answers import Answer
 from ledger.application.commands import (
     ApplyFact,
     Command,
+    DryRun,
     Lapse,
     Redeem,
     ReportOutcome,
@@ -154,6 +155,9 @@ class Scenario:
     def _numbered(self, command: Command) -> Command:
         if isinstance(command, Redeem | ReportOutcome | Lapse):
             command = replace(command, permit_id=self._permit_id(command.permit_id))
+        if isinstance(command, DryRun):
+            numbered = (cast("RequestPermit", self._numbered(r)) for r in command.requests)
+            return replace(command, requests=tuple(numbered))
         if isinstance(command, RequestPermit | Redeem) and not command.decision_id:
             command = replace(command, decision_id=str(UUID(int=next(self._ids))))
         return command

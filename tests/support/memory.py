@@ -20,7 +20,7 @@ from ledger.store.log.transcoding import (
     read_as,
     read_event,
     read_snapshot,
-    write_json,
+    write_permit,
     write_snapshot,
     write_state,
 )
@@ -138,7 +138,7 @@ class MemorySession:
             store.rows.append(_row(event))
         store.decisions.extend(batch.decisions)
         for permit in batch.permits.values():
-            store.permits[permit.permit_id] = write_json(permit)
+            store.permits[permit.permit_id] = write_permit(permit)
         for name, claim in batch.names.items():
             if claim.replaces or name not in store.names:
                 store.names[name] = claim.target

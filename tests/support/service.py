@@ -21,6 +21,7 @@ import psycopg
 from ledger.store.keys import SCOPES, insert_first_key
 from ledger.store.migrate import migrate
 from tests.support.postgres import fresh_database
+from tests.support.problems import check_consistent
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVE = (sys.executable, "-m", "api.cli.main", "serve", "--port", "0")
@@ -61,6 +62,7 @@ class Answer:
         assert self.headers["content-type"] == "application/problem+json"
         assert self["status"] == status
         assert self["type"] == f"/problems/{code}"
+        check_consistent(self.body)
         return self
 
 

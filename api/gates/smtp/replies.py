@@ -1,7 +1,7 @@
 """What a program hears: the reply for each permit's mail, and the one reply for them all.
 
 SMTP has one reply for all recipients of a mail. It is 250 only where every recipient has the mail;
-a repeat by the program reaches only those who have it not (docs/adr/0018).
+a repeat by the program reaches only those who have it not (docs/adr/0019).
 """
 
 from collections.abc import Sequence

@@ -7,13 +7,18 @@ head of an answer before it has seen the body, so that an answer costs two of ea
 from collections.abc import Iterable
 from typing import Any
 
-from starlette.types import Send
+from starlette.types import Scope, Send
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
 WHOLE_ANSWER = "ledger.whole_answer"
 """The name of the extension in the scope of a request that came through the door."""
 WHOLE_ANSWERS: dict[Any, Any] = {WHOLE_ANSWER: {}}
 """The extensions of each such request; nothing in them leads back to it, which would be garbage."""
+
+
+def piecewise(scope: Scope) -> None:
+    """Have the answer of this request sent in pieces, since somebody changes or notes them."""
+    scope["extensions"] = {}
 
 
 def send_whole(

@@ -11,9 +11,9 @@ from api.contract.fields import OwnId
 from api.contract.incidents import (
     AffectedList,
     CloseRequest,
+    IncidentDetail,
     IncidentList,
     IncidentRequest,
-    IncidentState,
     ReportBody,
 )
 from api.contract.problems import ProblemError
@@ -45,7 +45,7 @@ _MARKDOWN, _HTML = "text/markdown", "text/html"
 _PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-@router.post("", status_code=201, response_model=IncidentState, responses=documented())
+@router.post("", status_code=201, response_model=IncidentDetail, responses=documented())
 async def declare_incident(
     body: IncidentRequest,
     caller: Operator,
@@ -95,7 +95,7 @@ async def get_incidents(
     return Response(to_json(content), headers=headers, media_type="application/json")
 
 
-@router.get("/{incident_id}", response_model=IncidentState, responses=documented(404))
+@router.get("/{incident_id}", response_model=IncidentDetail, responses=documented(404))
 async def get_incident(incident_id: OwnId, caller: Auditor, context: CurrentContext) -> Response:
     """An incident, and the number of its apologies in each state."""
     return await _state(context, incident_id, 200)
@@ -171,7 +171,7 @@ async def get_report(
     return Response(content, headers=headers, media_type="application/json")
 
 
-@router.post("/{incident_id}/close", response_model=IncidentState, responses=documented(404))
+@router.post("/{incident_id}/close", response_model=IncidentDetail, responses=documented(404))
 async def close_incident(
     incident_id: OwnId,
     caller: Operator,

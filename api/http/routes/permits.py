@@ -1,7 +1,7 @@
 """Endpoints of permits: request one or a batch, redeem, report the outcome, read and list."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import orjson
@@ -11,14 +11,8 @@ from fastapi.responses import Response
 from api.contract.fields import Id, Instant, Kind, OwnId
 from api.contract.lists import PermitList
 from api.contract.outcomes import OutcomeRequest, OutcomesRequest
-from api.contract.permits import (
-    BatchAnswer,
-    BatchRequest,
-    Permit,
-    PermitRequest,
-    RedeemRequest,
-    RedeemsRequest,
-)
+from api.contract.permit_batches import BatchAnswer, BatchRequest, DryRunYes
+from api.contract.permits import Permit, PermitRequest, RedeemRequest, RedeemsRequest
 from api.contract.problems import ProblemError, problem_answer
 from api.http.auth import CurrentContext, Handler, PermitReader, Sender
 from api.http.context import Context
@@ -27,11 +21,11 @@ from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import answered_once, idempotency_key, idempotency_of, scope_of
 from api.http.limited_keys import sees_its_own_only
 from api.http.permit_reports import known_uuid, outcome_item, outcome_of, redeem_item, redeem_of
-from api.http.permit_request import ask, request_of
+from api.http.permit_request import ask, dry_run, request_of
 from api.http.problem_responses import answer_response, documented
-from ledger.application.answers import Answer, to_json
+from ledger.application.answers import Answer, Rehearsed, to_json
 from ledger.application.caller import Caller
-from ledger.application.commands import Command, RequestPermit
+from ledger.application.commands import Command, DryRun, RequestPermit
 from ledger.application.permit_life import permit_body
 from ledger.application.skipped_redeem import SKIPPED
 from ledger.domain.permit import Permit as PermitState
@@ -51,7 +45,10 @@ IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
     status_code=201,
     response_model=Permit,
     responses={
-        200: {"model": Permit, "description": "A stored grant, replayed (Idempotent-Replayed)"},
+        200: {
+            "model": Permit | DryRunYes,
+            "description": "A stored grant, replayed (Idempotent-Replayed); or a dry run's yes",
+        },
         **documented(404, 409, 413, 429),
     },
 )
@@ -74,7 +71,10 @@ async def ask_for_many(
     context: CurrentContext,
     key_header: IdempotencyHeader = None,
 ) -> Response:
-    """Request up to 1000 permits; they are decided in order, each independently."""
+    """Request up to 1000 permits; they are decided in order, each independently.
+
+    With `dry_run` nothing is granted or written; each is judged after those before it.
+    """
     key = idempotency_key(key_header)
     commands: list[RequestPermit | Answer] = []
     for index, raw in enumerate(body.requests):
@@ -83,7 +83,9 @@ async def ask_for_many(
         scope = None
         if key is not None:
             scope = scope_of(caller, "POST", "/v1/permits/batch", f"{len(key)}:{key}:{index}")
-        commands.append(_command_of(context, caller, raw, scope))
+        commands.append(_command_of(context, caller, raw, scope, body.dry_run))
+    if body.dry_run:
+        return await _rehearsed(context, commands)
     return await _answer_each(context, commands)
 
 
@@ -104,14 +106,45 @@ async def _answer_each(context: Context, commands: Sequence[Command | Answer]) -
 
 
 def _command_of(
-    context: Context, caller: Caller, raw: Any, scope: bytes | None
+    context: Context, caller: Caller, raw: Any, scope: bytes | None, dry: bool
 ) -> RequestPermit | Answer:
     """The command of one request of a batch, or the 422 or 403 answer to it."""
     try:
         body = orjson.dumps(raw)
     except orjson.JSONEncodeError:
         return problem_answer("invalid_request", "the request is nested too deeply")
-    return request_of(context, caller, body, scope)
+    command = request_of(context, caller, body, scope)
+    if not isinstance(command, DryRun):
+        return command
+    if not dry:
+        return problem_answer("invalid_request", "say dry_run of the batch, not of one request")
+    return command.requests[0]
+
+
+async def _rehearsed(context: Context, commands: list[RequestPermit | Answer]) -> Response:
+    """The answers that a batch would get; one such batch at a time in one process.
+
+    It is one command however many requests it has, so the queue's turns do not bound it.
+    """
+    requests = [command for command in commands if isinstance(command, RequestPermit)]
+    found: Iterator[Answer] = iter(())
+    position = context.engine.position
+    if requests:
+        async with context.dry_run_batch:
+            answer = await context.engine.submit(dry_run(*requests, alone=False))
+        if not isinstance(answer, Rehearsed):
+            return answer_response(answer)
+        found, position = iter(answer.items), answer.position
+    parts = b",".join(_dry_item(c if isinstance(c, Answer) else next(found)) for c in commands)
+    tail = b'],"position":"%d","dry_run":true}' % position
+    return Response(b'{"results":[' + parts + tail, media_type="application/json")
+
+
+def _dry_item(answer: Answer) -> bytes:
+    if answer.status >= 300:
+        return _batch_item(answer)
+    would = orjson.loads(answer.body)["would_grant"]
+    return to_json({"status": answer.status, "would_grant": would})
 
 
 def _batch_item(answer: Answer) -> bytes:

@@ -22,11 +22,10 @@ _PROBLEMS = {status: text for status, text in _DOCUMENTED.items() if status not 
     openapi_extra={
         "requestBody": {
             "required": True,
-            "description": "What the provider posts, byte for byte as it was signed",
+            "description": "What the provider posts, byte for byte as it was signed: JSON, XML or "
+            "a form, under whatever Content-Type it comes with",
             "content": {
-                "application/json": {"schema": {}},
-                "application/xml": {"schema": {"type": "string"}},
-                "text/plain": {"schema": {"type": "string"}},
+                "application/octet-stream": {"schema": {"type": "string", "format": "binary"}}
             },
         }
     },

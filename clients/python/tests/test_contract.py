@@ -27,8 +27,9 @@ MODELS = {
     model.model_fields["kind"].annotation: model for model in get_args(get_args(PermitRequest)[0])
 }
 SCHEMAS = {get_args(kind)[0]: set(model.model_fields) for kind, model in MODELS.items()}
-NOT_ASKED_FOR = {"kind", "redeem"}
-"""The client redeems by a call of its own, which can be repeated where its answer is lost."""
+NOT_ASKED_FOR = {"kind", "redeem", "dry_run"}
+"""The client redeems by a call of its own, which can be repeated where its answer is lost; and what
+it asks for it sends, so it makes no dry runs."""
 
 
 def parameters(kind: str) -> set[str]:

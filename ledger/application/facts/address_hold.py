@@ -1,6 +1,5 @@
 """`address.hold` and `address.unhold`: mail to an address stops or goes on, whoever has it."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from ledger.application.effects import Outcome
@@ -11,9 +10,10 @@ from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.hold import Hold
 from ledger.domain.identity import Address
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AddressHoldTold(FactData):
     """An address was put on hold or released, for all kinds of mail or the named ones.
 

@@ -1,6 +1,5 @@
 """`customer.credit`: a customer was given a credit beside any invoice, or it was taken back."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
@@ -13,11 +12,12 @@ from ledger.application.world import World
 from ledger.domain.credits import CreditBook
 from ledger.domain.customer import Customer
 from ledger.domain.money import LARGEST_AMOUNT
+from ledger.domain.value import value
 
 _CREDIT = "customer_credit"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CustomerCredited(FactData):
     """A customer has this credit (minor units); a negative amount takes one of that id back."""
 

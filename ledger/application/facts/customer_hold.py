@@ -1,6 +1,5 @@
 """`customer.hold` and `customer.unhold`: mail to a customer stops or goes on."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from ledger.application.effects import Outcome
@@ -12,9 +11,10 @@ from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.hold import Hold, HoldBook
 from ledger.domain.permit import DUNNING
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CustomerHeld(FactData):
     """A customer was put on hold or released, for all kinds of mail or the named ones."""
 

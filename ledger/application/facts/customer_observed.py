@@ -1,7 +1,5 @@
 """`customer.observed`: the addresses of a customer."""
 
-from dataclasses import dataclass
-
 from ledger.application.effects import Outcome
 from ledger.application.facts.addresses import ensure_customer, note_addresses
 from ledger.application.facts.fact import Fact, FactData
@@ -9,9 +7,10 @@ from ledger.application.facts.fact_type import FactType
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.identity import Address
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CustomerObserved(FactData):
     """The addresses of a customer that hold now, the first preferred; none where it has none."""
 

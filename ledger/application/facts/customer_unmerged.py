@@ -1,7 +1,7 @@
 """`customer.unmerged`: two customers who had been made one are two after all (design D9)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from uuid import uuid5
 
@@ -10,16 +10,18 @@ from ledger.application.facts.fact import Fact, FactData
 from ledger.application.facts.fact_type import FactType
 from ledger.application.walk import Walk
 from ledger.application.world import LONGEST_MERGE_CHAIN, World
-from ledger.domain.customer import REMEMBERED, Customer
+from ledger.domain.customer import Customer
 from ledger.domain.identity import Address, aggregate_id, customer_known_by
+from ledger.domain.kept_permits import REMEMBERED
 from ledger.domain.permit import DUNNING, Permit, State
 from ledger.domain.subscription import Subscription
+from ledger.domain.value import value
 
 _UNMERGED = "unmerged"
 _COUNTS_TOO = aggregate_id("unmerged", "mail")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CustomerUnmerged(FactData):
     """`customer_id` was merged into `from_id`, at once or by way of others, and should not be."""
 

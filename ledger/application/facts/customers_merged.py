@@ -1,7 +1,5 @@
 """`customer.merged`: two customers turn out to be one."""
 
-from dataclasses import dataclass
-
 from ledger.application.effects import Outcome
 from ledger.application.facts.addresses import ensure_customer
 from ledger.application.facts.customer_unmerged import unmerged_at
@@ -12,9 +10,10 @@ from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.merged_selves import MOST_IDS, fit_together
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CustomersMerged(FactData):
     """Two customers are one."""
 

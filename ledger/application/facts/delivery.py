@@ -1,7 +1,6 @@
 """`delivery`: a provider's word on a mail, also when it comes before the sender's."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from ledger.application.effects import NameClaim, Outcome
 from ledger.application.facts.delivered_mail import (
@@ -28,9 +27,10 @@ from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.identity import Address
 from ledger.domain.permit import Permit
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Delivery(FactData):
     """A provider's word on a mail: delivered, bounced or complained about.
 

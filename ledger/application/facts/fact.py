@@ -1,8 +1,9 @@
 """A fact: something that happened outside, in the envelope that dedupes it."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
+
+from ledger.domain.value import value
 
 RIDING = "riding"
 """The source of facts that ride along with a request for a permit."""
@@ -16,7 +17,7 @@ class FactData:
     """Its fields that say when the news is of; None in one of them means: of its arrival."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Fact:
     """One fact; (source, fact_id) dedupes it, `fact_id` None is never a duplicate. Time is UTC."""
 

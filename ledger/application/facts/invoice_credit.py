@@ -1,6 +1,5 @@
 """`invoice.credit`: a credit was given, or taken back."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from ledger.application.effects import Outcome
@@ -11,9 +10,10 @@ from ledger.application.facts.money import move_money
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.payments import CREDIT, CREDIT_TAKEN_BACK
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Credited(FactData):
     """A credit was given, or with a negative amount taken back."""
 

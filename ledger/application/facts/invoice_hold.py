@@ -1,6 +1,5 @@
 """`invoice.hold` and `invoice.unhold`: dunning of an invoice stops or goes on."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from ledger.application.effects import Outcome
@@ -12,9 +11,10 @@ from ledger.application.world import World
 from ledger.domain.hold import Hold, HoldBook
 from ledger.domain.invoice import Invoice
 from ledger.domain.permit import DUNNING
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class InvoiceHeld(FactData):
     """An invoice was put on hold or released."""
 

@@ -1,7 +1,7 @@
 """`invoice.observed`: what the billing system says of an invoice now."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime
 from typing import ClassVar
 
@@ -23,9 +23,10 @@ from ledger.domain.balance import Snapshot, Status
 from ledger.domain.identity import Address, customer_known_by, known_by_address
 from ledger.domain.invoice import Invoice
 from ledger.domain.same_moment import kept, last_of
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class InvoiceObserved(FactData):
     """A snapshot of an invoice; amounts in minor units, `observed_at` None means now.
 

@@ -1,6 +1,5 @@
 """`invoice.payment`: a payment is pending, succeeded, failed or reversed."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from ledger.application.effects import Outcome
@@ -11,9 +10,10 @@ from ledger.application.facts.money import move_money
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.payments import PaymentState
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PaymentMoved(FactData):
     """A payment changed its state."""
 

@@ -1,6 +1,5 @@
 """A mail went out whose permit the ledger does not know: what it carries settles its send (D13)."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from uuid import uuid5
 
@@ -15,12 +14,13 @@ from ledger.domain.customer import Customer
 from ledger.domain.identity import Address, aggregate_id
 from ledger.domain.permit import Lane, Permit, State
 from ledger.domain.send_imprint import MailProof, SendImprint
+from ledger.domain.value import value
 
 _MINE = aggregate_id("lost", "send")
 _PERMIT = "permit:"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Carried:
     """What was told of a mail that may be one of ours: `token` is that of `X-Ledger-Send`.
 

@@ -1,7 +1,5 @@
 """Reports of mail systems about our mails: delivery reports, read receipts, automatic answers."""
 
-from dataclasses import dataclass
-
 from ledger.application.effects import Outcome
 from ledger.application.facts.delivered_mail import Word, apply_deliveries, sent_after_end
 from ledger.application.facts.threads import permit_named
@@ -10,11 +8,12 @@ from ledger.application.skipped_redeem import note_sent
 from ledger.application.world import World
 from ledger.domain.automatic import DELIVERY_REPORT, READ_RECEIPT
 from ledger.domain.permit import FREED, Permit, State
+from ledger.domain.value import value
 
 _FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MailReport:
     """A report as its headers tell it (RFC 3464, RFC 8098), `type` in lower case.
 

@@ -1,7 +1,5 @@
 """`invoice.payment_failed`: a provider's event about a failed attempt to pay."""
 
-from dataclasses import dataclass
-
 from ledger.application.effects import Outcome
 from ledger.application.facts.fact import Fact, FactData
 from ledger.application.facts.fact_type import FactType
@@ -9,9 +7,10 @@ from ledger.application.facts.invoices import name_subscription, register_invoic
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.invoice import Invoice
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PaymentFailed(FactData):
     """A provider's event about a failed attempt to pay."""
 

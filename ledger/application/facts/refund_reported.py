@@ -1,7 +1,5 @@
 """`invoice.refund_noted`: a refund of an invoice."""
 
-from dataclasses import dataclass
-
 from ledger.application.effects import Outcome
 from ledger.application.facts.fact import Fact, FactData
 from ledger.application.facts.fact_type import FactType
@@ -9,9 +7,10 @@ from ledger.application.facts.invoices import register_invoice
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.invoice import Invoice
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RefundReported(FactData):
     """A refund: noted, and no balance changes."""
 

@@ -1,7 +1,6 @@
 """`send.observed`: a mail that went out without a permit."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
 from typing import ClassVar
@@ -49,11 +48,12 @@ from ledger.domain.send_imprint import MailProof, SendImprint
 from ledger.domain.sends import SendRecord
 from ledger.domain.stages import cycle_at, stage_reached, unrecorded_below
 from ledger.domain.thread import Thread, intent_slot
+from ledger.domain.value import value
 
 _MINE = aggregate_id("observed", "send")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SendObserved(FactData):
     """A mail that went out without a permit that is known; `at` None means now (UTC).
 

@@ -1,6 +1,5 @@
 """`subscription.ended` and `subscription.resumed`: an end of a subscription, or its undoing."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from ledger.application.effects import Outcome
@@ -13,9 +12,10 @@ from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.subscription import Subscription, SubscriptionBook
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SubscriptionTold(FactData):
     """A subscription ended or lives on; `at` None is the time of the fact."""
 

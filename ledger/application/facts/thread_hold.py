@@ -1,6 +1,5 @@
 """`thread.hold` and `thread.unhold`: mail in a thread stops or goes on."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from ledger.application.effects import Outcome
@@ -11,9 +10,10 @@ from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.hold import Hold, HoldBook
 from ledger.domain.thread import NOBODY, Thread
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ThreadHeld(FactData):
     """A thread was put on hold or released, for all kinds of mail or the named ones."""
 

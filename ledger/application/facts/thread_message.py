@@ -1,7 +1,7 @@
 """`thread.message`: a message of a thread, from either side."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import ClassVar
 
@@ -37,9 +37,10 @@ from ledger.domain.conversation import ByHand
 from ledger.domain.identity import Address, known_by_address
 from ledger.domain.permit import Permit
 from ledger.domain.thread import Message, Thread
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ThreadMessage(FactData):
     """A message of a thread; `automatic` says why it is not a person's, `ours` that we sent it.
 

@@ -1,7 +1,6 @@
 """The apology of an incident: one to each customer, with a statement of what they owe (D14)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Self
 
@@ -18,9 +17,10 @@ from ledger.domain.permit import Lane
 from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
 from ledger.domain.subjects import ApologyOf
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ApologyRequest(PermitSubject):
     """The one apology of an incident to a customer."""
 

@@ -1,7 +1,7 @@
 """The digest of an inbox for one day."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime
 from typing import Any, ClassVar, Self
 
@@ -23,9 +23,10 @@ from ledger.domain.permit import Lane
 from ledger.domain.policy import Policy
 from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Digest(PermitSubject):
     """The digest of an inbox for one day."""
 

@@ -1,7 +1,7 @@
 """A follow-up: each number once in its thread."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar, Self
 
@@ -28,9 +28,10 @@ from ledger.domain.sendkey import SendKey
 from ledger.domain.sends import SendBook
 from ledger.domain.thread import follow_up_slot
 from ledger.domain.thread_subjects import FollowUpStep
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FollowUp(PermitSubject):
     """A numbered follow-up in a thread."""
 

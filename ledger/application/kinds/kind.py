@@ -17,6 +17,7 @@ from ledger.domain.policy import Policy
 from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
 from ledger.domain.sends import SendBook
+from ledger.domain.value import value
 
 
 class Request(Protocol):
@@ -35,7 +36,7 @@ class Request(Protocol):
         """Who is to get a copy."""
 
 
-@dataclass(slots=True)
+@value
 class Judged:
     """A subject of the guards, and the outside id under which an answer speaks of it."""
 
@@ -86,7 +87,7 @@ class Ask:
         )
 
 
-@dataclass(slots=True)
+@value
 class Granted:
     """A permit being granted: what was asked for, and which subjects of it the guards let pass.
 

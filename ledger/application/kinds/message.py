@@ -1,7 +1,7 @@
 """A message with an intent, once in its thread."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar, Self
 
@@ -28,9 +28,10 @@ from ledger.domain.policy import Policy
 from ledger.domain.reasons import Denial, Original
 from ledger.domain.sendkey import SendKey
 from ledger.domain.thread import Thread, intent_of, intent_slot
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class IntentMessage(PermitSubject):
     """A message with an intent, once in its thread."""
 

@@ -1,7 +1,7 @@
 """A notice about one event of the business."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar, Self
 
@@ -25,9 +25,10 @@ from ledger.domain.policy import Policy
 from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
 from ledger.domain.subscription import Subscription
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Notification(PermitSubject):
     """A notice about one event of the business."""
 

@@ -1,7 +1,6 @@
 """The mail about a failed payment: once per provider event and once per attempt."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Self
 
@@ -17,9 +16,10 @@ from ledger.domain.permit import LIVE, Lane
 from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
 from ledger.domain.subjects import InvoiceNotice
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PaymentFailedNotice(PermitSubject):
     """The mail about a failed payment, once per event and once per attempt."""
 

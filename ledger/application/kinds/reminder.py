@@ -1,7 +1,7 @@
 """A reminder: one dunning stage each of one or more invoices of one customer."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, ClassVar, Self
 
@@ -23,9 +23,10 @@ from ledger.domain.sendkey import SendKey
 from ledger.domain.stages import cycle_at, stage_reached, stage_to_ask_about
 from ledger.domain.subjects import InvoiceStage
 from ledger.domain.subscription import Subscription
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Expected:
     """What the sender believes of an invoice."""
 
@@ -36,7 +37,7 @@ class Expected:
 _NOTHING_EXPECTED = Expected()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reminder(PermitSubject):
     """A reminder for one or more invoices of one customer; `stage` None takes the due one."""
 

@@ -1,7 +1,7 @@
 """A reply: one to each inbound message of a person."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar, Self
 
@@ -27,10 +27,11 @@ from ledger.domain.reasons import Denial
 from ledger.domain.sendkey import SendKey
 from ledger.domain.thread import Thread, reply_slot
 from ledger.domain.thread_subjects import ReplyTo
+from ledger.domain.value import value
 from ledger.domain.windows import HOUR
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reply(PermitSubject):
     """The answer to one inbound message."""
 

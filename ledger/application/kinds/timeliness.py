@@ -1,13 +1,13 @@
 """Mail about something that happened: after a while it is too old to be of use to anybody."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from ledger.domain.policy import Policy
+from ledger.domain.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Timeliness:
     """When what a mail tells of happened, and until when the sender wants it to go (UTC)."""
 

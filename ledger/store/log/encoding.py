@@ -12,7 +12,13 @@ from ledger.application.ports import Batch, DecisionRow
 from ledger.application.world import Name
 from ledger.domain.permit import Permit
 from ledger.store.hashchain import event_hash
-from ledger.store.log.transcoding import SNAPSHOT_TOPICS, write_json, write_snapshot, write_state
+from ledger.store.log.transcoding import (
+    SNAPSHOT_TOPICS,
+    write_json,
+    write_permit,
+    write_snapshot,
+    write_state,
+)
 
 
 def name_hash(name: Name) -> bytes:
@@ -25,7 +31,7 @@ def encode_batch(batch: Batch, before: bytes) -> tuple[tuple[bytes | None, ...],
 
     `before` is the hash of the last event before that part.
     """
-    permits = {each.permit_id: (each, write_json(each)) for each in batch.permits.values()}
+    permits = {each.permit_id: (each, write_permit(each)) for each in batch.permits.values()}
     events, last = _events(batch, before, permits)
     arguments = (
         _text(events),

@@ -19,7 +19,7 @@ _KINDS = {
     "SendRedeemed",
     "outcome": "MailSettled ReminderSent ReminderOutcomeUnknown ReminderBounced ReminderFreed "
     "NoticeSettled SendSettled",
-    "guard": "BreakerOpened AddressHeld LoopGuardTripped",
+    "guard": "BreakerOpened CapRefused AddressHeld LoopGuardTripped",
     "action": "BreakerReset AddressReleased Erased OutcomeCorrected",
 }
 _KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}

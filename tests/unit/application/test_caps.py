@@ -55,7 +55,7 @@ def test_the_window_rolls_and_is_half_open(when: str, code: str | None) -> None:
     scenario = two_sent().when(at(when), notification("3"))
     assert scenario.body.get("code") == code
     if code:
-        assert scenario.body["available_at"] == "2026-08-11T23:50:00Z"
+        assert scenario.body["frees_at"] == "2026-08-11T23:50:00Z"
 
 
 def test_the_third_request_opens_the_breaker_and_pages_once() -> None:
@@ -158,7 +158,7 @@ def test_an_open_outreach_breaker_lets_replies_through() -> None:
 def test_an_unknown_mail_counts_from_its_send_by() -> None:
     scenario = given(notification("1"), redeem(), notification("2"), redeem())
     scenario.when(at("2026-01-02T00:05Z"), notification("3")).then(status=429, code="cap_reached")
-    assert scenario.body["available_at"] == "2026-01-02T00:10:00Z"
+    assert scenario.body["frees_at"] == "2026-01-02T00:10:00Z"
     scenario.when(RESET, at("2026-01-02T00:10Z"), notification("3")).granted_now()
 
 

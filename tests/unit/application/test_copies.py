@@ -90,7 +90,7 @@ def test_a_copy_counts_from_the_latest_of_granted_redeemed_and_sent() -> None:
     scenario.when(hours(24) - minutes(1))
     assert (used(scenario, A), used(scenario, B), used(scenario, C)) == (1, 2, 1)
     scenario.when(note("3", B)).then(status=429, code="cap_reached")
-    later = scenario.body["available_at"]
+    later = scenario.body["frees_at"]
     assert later == "2026-01-02T00:09:00Z"
     scenario.when(minutes(1))
     assert (used(scenario, A), used(scenario, B), used(scenario, C)) == (0, 0, 0)

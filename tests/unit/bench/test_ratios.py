@@ -110,6 +110,8 @@ def test_the_rows_that_are_judged() -> None:
         "history",
         "history-cold",
         "memory",
+        "outcome",
+        "redeem",
     }
 
 

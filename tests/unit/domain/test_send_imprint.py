@@ -1,7 +1,6 @@
 """What a mail carries of its permit: it round-trips, and nothing forged is taken for it."""
 
 import hmac
-from base64 import b32encode
 from hashlib import blake2b
 from uuid import UUID
 
@@ -89,8 +88,9 @@ def test_no_other_text_is_a_token(text: str) -> None:
 def test_a_digest_is_base32() -> None:
     key = ("intent", "thr_1", "refund")
     own = hmac.digest(SECRET, b"send-imprint", "sha256")
-    raw = blake2b(encode(key), digest_size=16, key=own, person=b"send-key").digest()
-    assert key_digest(SECRET, key) == b32encode(raw).decode().lower().rstrip("=")
+    raw = blake2b(encode(key), digest_size=26, key=own, person=b"send-key").digest()
+    digits = "abcdefghijklmnopqrstuvwxyz234567"
+    assert key_digest(SECRET, key) == "".join(digits[byte % 32] for byte in raw)
 
 
 def test_a_token_of_one_send_fits_where_providers_keep_metadata() -> None:

@@ -153,7 +153,8 @@ class Handler:
         """The mail."""
         assert isinstance(server, GateProtocol)
         bounds = self._file.bounds
-        server.keep_open(bounds.transaction_seconds + 4 * bounds.ledger_seconds + 60)
+        last = 4 * bounds.ledger_seconds + 4 * self._file.upstream.seconds
+        server.keep_open(bounds.transaction_seconds + last)
         try:
             return await self._gate.take(session.auth_data, envelope)
         finally:

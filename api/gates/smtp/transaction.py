@@ -73,14 +73,20 @@ class Transaction:
         """The result of each; once ledger or upstream is away no further one is tried."""
         results: list[Result] = []
         away: str | None = None
-        for unit in units:
+        waiting = list(units)
+        while waiting:
+            unit = waiting.pop(0)
             if away is None and asyncio.get_running_loop().time() > self._until:
                 away = "the mail took too long"
             if away is not None:
                 results.append(later(unit.recipients, away))
                 continue
             try:
-                results += await self._one(mail, unit)
+                result = await self._one(mail, unit)
+                if result is None:
+                    waiting[:0] = unit.instead
+                else:
+                    results.append(result)
             except (Away, Unavailable) as error:
                 away = (
                     str(error) if isinstance(error, Unavailable) else f"upstream is away: {error}"
@@ -88,8 +94,11 @@ class Transaction:
                 results.append(later(unit.recipients, away))
         return results
 
-    async def _one(self, mail: Mail, unit: Unit) -> list[Result]:
-        """Raises Away or Unavailable: nothing was handed over."""
+    async def _one(self, mail: Mail, unit: Unit) -> Result | None:
+        """The result; None where something else is to be asked for instead.
+
+        Raises Away or Unavailable: nothing was handed over.
+        """
         try:
             await self._upstream.begin(self._envelope.sender, unit.recipients, self._options)
             if unit.ask is None:
@@ -97,21 +106,21 @@ class Transaction:
             else:
                 granted = await self._sender.ledger.ask(unit.ask)
                 if _is_for_another(granted, unit):
-                    return [_other_address(unit)]
+                    return _other_address(unit)
                 said = await self._redeemed(mail, granted)
         except Denied as denied:
             if denied.code == "unknown_message" and unit.instead:
-                return [one for each in unit.instead for one in await self._one(mail, each)]
-            return [refused(unit.recipients, denied, unit.refused or self._sender.refused)]
+                return None
+            return refused(unit.recipients, denied, unit.refused or self._sender.refused)
         except SaidNo as no:
             if no.code < 500:
                 # Not 421: it is upstream that ends, not the gate.
-                return [Result(unit.recipients, Fate.LATER, 451, *_status(451, no.text))]
-            return [Result(unit.recipients, Fate.REFUSED, no.code, *_status(no.code, no.text))]
+                return Result(unit.recipients, Fate.LATER, 451, *_status(451, no.text))
+            return Result(unit.recipients, Fate.REFUSED, no.code, *_status(no.code, no.text))
         except InDoubt as doubt:
             text = f"outcome_unknown: {doubt}. It is not sent again before somebody has found out"
-            return [later(unit.recipients, text, "4.4.2")]
-        return [Result(unit.recipients, Fate.SENT, 250, *_status(250, said))]
+            return later(unit.recipients, text, "4.4.2")
+        return Result(unit.recipients, Fate.SENT, 250, *_status(250, said))
 
     async def _redeemed(self, mail: Mail, granted: Granted) -> str:
         own = mail.first("Message-ID")

@@ -148,6 +148,14 @@ def test_a_recipient_who_is_refused_for_good_keeps_the_others_from_nothing(
     assert upstream.recipients() == [free]
 
 
+def test_an_address_that_is_not_ascii_passes(
+    gate: int, upstream: UpstreamServer, name: str
+) -> None:
+    to = f"größe-{name}@example.com"
+    assert sends(gate, mail(name), to)[0] == 250
+    assert upstream.recipients() == [to]
+
+
 def test_own_addresses_are_not_asked_about(
     gate: int, upstream: UpstreamServer, service: Service, name: str
 ) -> None:

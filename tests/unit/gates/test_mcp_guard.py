@@ -48,7 +48,7 @@ class Between:
     def call(self, id_: Any = 1, name: str = "send_email", **more: Any) -> None:
         """A call of a tool."""
         arguments = {"to": "pat@example.com", "body": "b"}
-        params = {"name": name, "arguments": arguments, **more}
+        params = {"name": name, "arguments": arguments} | more
         self.guard.from_client(
             {"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": params}
         )
@@ -227,6 +227,16 @@ def test_all_else_passes_in_both_directions() -> None:
         between.call(2, "search_emails")
         await between.handed_over()
         assert between.asked == 0
+
+    play(script)
+
+
+def test_a_mail_for_another_address_than_the_permits_is_not_sent() -> None:
+    async def script(between: Between) -> None:
+        between.call(arguments={"to": "kim@example.com", "body": "b"})
+        await between.until(lambda: len(between.client) == 1)
+        assert "other_address: " in between.client[0]["result"]["content"][0]["text"]
+        assert between._calls() == []
 
     play(script)
 

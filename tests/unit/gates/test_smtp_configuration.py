@@ -1,11 +1,15 @@
 """The file of the SMTP gate: what is wrong in it is said, and no secret with it."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from api.cli.main import main
 from api.gates.error import GateError
 from api.gates.smtp.configuration import GateFile, read_gate_file
+from api.gates.smtp.gate import run_gate
 from api.gates.smtp.upstream import Upstreams
 
 _LOGIN = '[[login]]\nusername = "a"\npassword = "secret-a"\nkey = "slk_secret"\n'
@@ -72,3 +76,39 @@ def test_a_password_goes_to_another_machine_with_tls_only(tmp_path: Path) -> Non
     Upstreams("127.0.0.1", 25, upstream)
     with pytest.raises(GateError, match="with TLS only"):
         Upstreams("mail.example.com", 25, upstream)
+
+
+@pytest.mark.parametrize(
+    ("text", "listen", "told"),
+    [
+        (_LOGIN, "0.0.0.0", "log in with TLS only"),
+        (_LOGIN + '[tls]\ncertificate = "/none.pem"', "127.0.0.1", "cannot be used"),
+        (_LOGIN + '[anonymous]\nkey = "k"\nnetworks = ["here"]', "127.0.0.1", "networks"),
+        (_LOGIN, "192.0.2.1", "log in with TLS only"),
+        ('[anonymous]\nkey = "k"', "192.0.2.1", "cannot listen on 192.0.2.1:0"),
+    ],
+)
+def test_a_gate_that_cannot_be_run_says_why(
+    tmp_path: Path, text: str, listen: str, told: str
+) -> None:
+    file = _read(tmp_path, 'ledger = "http://127.0.0.1:9"\n' + text)
+    with pytest.raises(GateError, match=told):
+        asyncio.run(run_gate(file, (listen, 0), ("127.0.0.1", 9), lambda port: None))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--listen", "2525", "--upstream", "localhost:25"], "it is written HOST:PORT"),
+        (["--listen", "127.0.0.1:0", "--upstream", "localhost:25"], "name the ledger"),
+    ],
+)
+def test_the_command_says_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], told: str
+) -> None:
+    monkeypatch.delenv("LEDGER_URL", raising=False)
+    _read(tmp_path, _LOGIN)
+    words = ["gate", "smtp", *arguments, "--config", str(tmp_path / "gate.toml")]
+    answer = CliRunner().invoke(main, words)
+    assert answer.exit_code != 0
+    assert told in answer.output

@@ -241,6 +241,19 @@ def test_a_mail_for_another_address_than_the_permits_is_not_sent() -> None:
     play(script)
 
 
+@pytest.mark.parametrize("no", [True, False])
+def test_the_server_does_not_see_what_the_agent_says_to_the_ledger(no: bool) -> None:
+    mail = {"to": "pat@example.com", "body": "b"}
+    shipped = {"kind": "notification", "event_type": "shipped", "event_id": "9"}
+
+    async def script(between: Between) -> None:
+        between.call(arguments={**mail, "send_ledger": shipped})
+        await between.handed_over()
+        assert between._calls()[0]["params"]["arguments"] == mail
+
+    play(script, observed=Observed() if no else None, no=no)
+
+
 def test_the_file_decides_which_tools_send() -> None:
     file = GuardFile.model_validate(
         {"tool": {"send_email": {"sends": False}, "ping": {"sends": True}}}

@@ -19,7 +19,7 @@ SENDS ?= 2000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install run test lint format bench torture torture-clients audit-dependencies \
+.PHONY: help install run test lint format bench torture torture-clients audit-dependencies sbom \
   openapi-tools check-openapi clean
 
 help:
@@ -33,6 +33,7 @@ help:
 	@echo "make check-openapi  generate clients from the OpenAPI document, in Python and TypeScript"
 	@echo "make torture-clients  kill senders that use the Python client, SENDS mails on a bad network"
 	@echo "make audit-dependencies  look for known vulnerabilities in the pinned packages"
+	@echo "make sbom     write what a release is made of, as CycloneDX, to dist/send-ledger.cdx.json"
 	@echo "make clean    remove $(VENV) and everything built"
 
 install: $(STAMP)
@@ -81,6 +82,17 @@ audit-dependencies:
 	  .venv-audit/bin/pip install -qq pip-audit==2.10.1; }
 	.venv-audit/bin/pip-audit --requirement constraints.txt --no-deps --disable-pip
 
+# Of what `pip install .` brings and no more: the tools of the tests are in no release.
+sbom:
+	test -x .venv-sbom/bin/cyclonedx-py || { $(PYTHON) -m venv .venv-sbom && \
+	  .venv-sbom/bin/pip install $(PIP_FLAGS) --disable-pip-version-check cyclonedx-bom==7.5.0; }
+	rm -rf .venv-release && $(PYTHON) -m venv --without-pip .venv-release
+	.venv-sbom/bin/pip --python .venv-release install $(PIP_FLAGS) --disable-pip-version-check -c constraints.txt .
+	mkdir -p dist
+	.venv-sbom/bin/cyclonedx-py environment --pyproject pyproject.toml --mc-type application \
+	  --output-reproducible --output-file dist/send-ledger.cdx.json .venv-release/bin/python
+	rm -rf .venv-release build
+
 # The generators are none of the product's dependencies, and theirs may clash with its own.
 openapi-tools:
 	test -x .openapi/python/bin/openapi-python-client || { $(PYTHON) -m venv .openapi/python && \
@@ -93,7 +105,7 @@ check-openapi: install openapi-tools
 	$(BIN)/python -m tests.openapi_clients .openapi
 
 clean:
-	rm -rf $(VENV) .openapi build dist *.egg-info $(CLIENT)/*.egg-info $(CLIENT)/.mypy_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	rm -rf $(VENV) .venv-audit .venv-sbom .venv-release .openapi build dist *.egg-info $(CLIENT)/*.egg-info $(CLIENT)/.mypy_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis \
 	  .import_linter_cache .schemathesis htmlcov .coverage
 	find ledger projections api clients tests bench -type d -name __pycache__ -prune -exec rm -rf {} + \
 	  2>/dev/null || true

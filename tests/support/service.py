@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -238,12 +238,13 @@ def running_service(
     *,
     workers: int = 1,
     connections: int = 1,
+    port: int = 0,
     env: Mapping[str, str] | None = None,
 ) -> Iterator[Service]:
     """`send-ledger serve` on this migrated database, which may hold a ledger already.
 
-    Keys made by `client` take turns with so many connections; with several workers these end in
-    different processes.
+    `port` 0 takes a free one. Keys made by `client` take turns with so many connections; with
+    several workers these end in different processes.
     """
     now = datetime.fromisoformat(test_clock) if isinstance(test_clock, str) else test_clock
     with psycopg.connect(conninfo, autocommit=True) as db:
@@ -251,7 +252,8 @@ def running_service(
         if row == (0,):
             insert_first_key(db, _KEY, SCOPES)
     with tempfile.TemporaryDirectory(prefix="ledger-service-") as folder:
-        process = _start(conninfo, now, workers, Path(folder), env or {})
+        options = ["--workers", str(workers), "--port", str(port)]
+        process = _start(conninfo, now, options, Path(folder), env or {})
         try:
             announced = _announced(process, Path(folder) / "announced.json")
             with ExitStack() as opened:
@@ -284,9 +286,13 @@ def fresh_service(postgres: str, test_clock: datetime | str, **more: Any) -> Ite
 
 
 def _start(
-    conninfo: str, now: datetime | None, workers: int, folder: Path, env: Mapping[str, str]
+    conninfo: str,
+    now: datetime | None,
+    options: Sequence[str],
+    folder: Path,
+    env: Mapping[str, str],
 ) -> subprocess.Popen[bytes]:
-    command = [*SERVE, "--workers", str(workers)]
+    command = [*SERVE, *options]
     if now is not None:
         command += ["--test-clock", now.isoformat()]
     environ = service_environ(conninfo, folder) | dict(env)

@@ -67,6 +67,10 @@ def write_json(value: Any) -> bytes:
     return orjson.dumps(value, option=_OPTIONS)
 
 
+class NewerEvent(Exception):
+    """A newer version of the program wrote this event; nothing can be decided on it here."""
+
+
 class OrjsonTranscoder(Transcoder):
     """The library's transcoder interface, implemented with orjson for plain values only."""
 
@@ -136,9 +140,17 @@ def write_state(event: Any, permits: Mapping[str, tuple[Permit, bytes]] = _NOTHI
 
 
 def read_event(originator_id: UUID, version: int, topic: str, state: dict[str, Any]) -> Any:
-    """Decode the event of a topic, upcast where the stored state has an older class version."""
+    """Decode the event of a topic, upcast where the stored state has an older class version.
+
+    Raises NewerEvent for one of a newer class version: what it adds may forbid a mail.
+    """
     cls = resolve_topic(topic)
     stored_version = state.pop("class_version", 1)
+    if stored_version > cls.class_version:
+        raise NewerEvent(
+            f"{topic} is of version {stored_version}, this program knows {cls.class_version}: "
+            "run a newer version"
+        )
     while stored_version < cls.class_version:
         getattr(cls, f"upcast_v{stored_version}_v{stored_version + 1}")(state)
         stored_version += 1

@@ -4,10 +4,12 @@ import json
 from pathlib import Path
 from uuid import UUID
 
+import pytest
+
 from ledger.domain.balance import Snapshot, Status, balance
 from ledger.domain.cycles import next_standing
 from ledger.domain.invoice import Invoice
-from ledger.store.log.transcoding import read_event, write_state
+from ledger.store.log.transcoding import NewerEvent, read_event, write_state
 from tests.support.build import at
 
 _STORED = Path(__file__).parents[2] / "old_events" / "invoice.v1.json"
@@ -31,6 +33,18 @@ def test_old_events_are_read_and_written_as_version_2() -> None:
             assert written["class_version"] == 2
         again = read_event(_ID, version, stored["topic"], written)
         assert vars(again) == vars(event)
+
+
+def test_an_event_of_a_newer_version_is_refused() -> None:
+    """A field that this version does not know may be what forbids a mail."""
+    stored = next(
+        event
+        for event in json.loads(_STORED.read_text(encoding="utf-8"))
+        if event["topic"] == "ledger:Invoice.Observed"
+    )
+    newer = stored["state"] | {"class_version": 3, "forbidden": True}
+    with pytest.raises(NewerEvent, match="is of version 3, this program knows 2: run a newer"):
+        read_event(_ID, 2, stored["topic"], newer)
 
 
 def test_what_was_decided_under_old_rules_stays_until_there_is_news() -> None:

@@ -1,0 +1,146 @@
+"""Measures what one send costs on the disk: a fact, a permit, a redeem, a report, a denial.
+
+`python -m bench.bytes_per_send` prints, for each step, the bytes that it adds to the log, to the
+decision log, to the look-ups beside them and to the WAL. Read models are not in it.
+"""
+
+import argparse
+import asyncio
+import json
+import tempfile
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+from uuid import uuid4
+
+from psycopg import AsyncConnection
+
+from api.contract.permits import PERMIT_REQUEST
+from api.contract.translation import Translator
+from ledger.application.answers import Answer
+from ledger.application.caller import SYSTEM
+from ledger.application.commands import (
+    ApplyFact,
+    Command,
+    Redeem,
+    ReportOutcome,
+    RequestPermit,
+)
+from ledger.application.engine import Engine
+from ledger.application.facts.fact import Fact
+from ledger.application.facts.invoice_observed import InvoiceObserved
+from ledger.application.world import Identity
+from ledger.domain.balance import Status
+from ledger.domain.identity import Address, fingerprint
+from ledger.domain.policy import Policy
+from ledger.store.embedded.server import EmbeddedPostgres
+from ledger.store.log.writer import PostgresWriter
+from ledger.store.migrate import migrate
+
+_SECRET = b"0123456789abcdef0123456789abcdef"
+_IDENTITY = Identity(_SECRET, "ledger.example")
+_NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
+_SQL = Path(__file__).parent / "sql" / "bytes_per_send"
+_AT_ONCE = 500
+Sizes = tuple[int, ...]
+
+
+def main() -> None:
+    """Take each step for so many invoices, one customer each, and print bytes per send."""
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("--sends", type=int, default=10_000)
+    sends: int = asked.parse_args().sends
+    with tempfile.TemporaryDirectory() as folder:
+        database = EmbeddedPostgres(Path(folder) / "ledger")
+        conninfo = database.start()
+        try:
+            migrate(conninfo)
+            asyncio.run(_measure(conninfo, sends))
+        finally:
+            database.stop()
+
+
+async def _measure(conninfo: str, sends: int) -> None:
+    writer = PostgresWriter(conninfo)
+    engine = Engine(writer, Policy(), _IDENTITY)
+    await engine.start()
+    numbers = range(sends)
+    print(f"{'step':10}{'log':>8}{'decisions':>11}{'look-ups':>10}{'all':>8}{'WAL':>8}")
+    async with await AsyncConnection.connect(conninfo, autocommit=True) as connection:
+        await connection.execute(_statement("set_clock"), {"now": _NOON})
+        before = await _sizes(connection)
+        await _take(engine, [ApplyFact(Fact(_snapshot(n), "billing"), SYSTEM) for n in numbers])
+        before = await _print("invoice", connection, before, sends)
+        answers = await _take(engine, [_ask(n) for n in numbers])
+        before = await _print("permit", connection, before, sends)
+        permits = [answer.permit_id or "" for answer in answers]
+        redeemed = await _take(engine, [_redeem(permit) for permit in permits])
+        assert {answer.status for answer in redeemed} == {200}
+        before = await _print("redeem", connection, before, sends)
+        await _take(
+            engine, [ReportOutcome(p, "sent", SYSTEM, "resend", f"re_{p}") for p in permits]
+        )
+        before = await _print("report", connection, before, sends)
+        denied = await _take(engine, [_ask(n) for n in numbers])
+        assert {answer.status for answer in denied} == {409}
+        await _print("denial", connection, before, sends)
+    await engine.stop()
+    await writer.close()
+
+
+async def _take(engine: Engine, commands: Sequence[Command]) -> list[Answer]:
+    answers: list[Answer] = []
+    for first in range(0, len(commands), _AT_ONCE):
+        answers += await engine.submit_all(commands[first : first + _AT_ONCE])
+    return answers
+
+
+def _ask(number: int) -> RequestPermit:
+    request = {"kind": "reminder", "invoices": [f"inv_{number}"], "stage": "day-3"}
+    subject = Translator(_IDENTITY).subject(PERMIT_REQUEST.validate_python(request))
+    return RequestPermit(subject, SYSTEM, str(uuid4()), json.dumps(request).encode())
+
+
+def _redeem(permit_id: str) -> Redeem:
+    request = {"permit_id": permit_id, "attempt": "a1"}
+    return Redeem(permit_id, "a1", SYSTEM, str(uuid4()), json.dumps(request).encode())
+
+
+def _snapshot(number: int) -> InvoiceObserved:
+    text = f"c{number}@example.com"
+    return InvoiceObserved(
+        invoice_id=f"inv_{number}",
+        customer_id=f"cus_{number}",
+        currency="EUR",
+        total=30_000,
+        amount_remaining=30_000,
+        status=Status.OPEN,
+        email=Address(text, fingerprint(_SECRET, text)),
+        due_on=date(2026, 11, 28),
+    )
+
+
+def _statement(name: str) -> bytes:
+    return (_SQL / f"{name}.sql").read_bytes()
+
+
+async def _sizes(connection: AsyncConnection[tuple[object, ...]]) -> Sizes:
+    row = await (await connection.execute(_statement("sizes"))).fetchone()
+    assert row is not None
+    return tuple(int(str(value)) for value in row)
+
+
+async def _print(
+    step: str, connection: AsyncConnection[tuple[object, ...]], before: Sizes, sends: int
+) -> Sizes:
+    after = await _sizes(connection)
+    log, decisions, beside, wal = ((a - b) / sends for a, b in zip(after, before, strict=True))
+    print(
+        f"{step:10}{log:8,.0f}{decisions:11,.0f}{beside:10,.0f}{log + decisions + beside:8,.0f}"
+        f"{wal:8,.0f}"
+    )
+    return after
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+UPDATE clock SET test_now = %(now)s WHERE partition = 0

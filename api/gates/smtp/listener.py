@@ -95,7 +95,8 @@ class GateProtocol(SMTP):
 
     def keep_open(self, seconds: float) -> None:
         """Do not take the program for idle for so many seconds: it waits for its reply."""
-        self._reset_timeout(seconds)
+        if self.transport is not None:
+            self._reset_timeout(seconds)
 
 
 class Handler:

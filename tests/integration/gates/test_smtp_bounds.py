@@ -121,6 +121,26 @@ def test_a_line_end_may_come_in_two_pieces_and_half_of_one_is_refused(
     assert len(upstream.mails) == 1
 
 
+def test_a_program_that_goes_before_the_reply_has_sent_its_mail_all_the_same(
+    gate: int, upstream: UpstreamServer, key: Client, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    to = f"pat-{name}@example.com"
+    with wire(gate) as talk:
+        talk.data_for(to)
+        upstream.on_data = lambda: talk.socket.shutdown(socket.SHUT_RDWR)
+        talk.socket.sendall(_HEAD + name.encode() + b"\r\n.\r\n")
+        eventually(lambda: bool(upstream.mails))
+    upstream.on_data = lambda: None
+    permit_id = str(upstream.mails[0].message["X-Ledger-Permit"])
+    eventually(lambda: bool(key.get(f"/v1/permits/{permit_id}").ok()["state"] == "sent"))
+    with wire(gate) as talk:
+        talk.data_for(to)
+        again = talk.says(_HEAD + name.encode() + b"\r\n.")
+    assert again.startswith(b"550 5.7.1 already_sent: ")
+    assert len(upstream.mails) == 1
+    assert [record for record in caplog.records if record.name == "asyncio"] == []
+
+
 def test_dots_at_the_beginning_of_lines_stay_what_they_are(
     gate: int, upstream: UpstreamServer, name: str
 ) -> None:

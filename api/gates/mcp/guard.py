@@ -52,7 +52,7 @@ class Guard:
         self._lists: set[Any] = set()
         self._calls: dict[Any, asyncio.Task[None]] = {}
         self._stopped: set[Any] = set()
-        self._own = 0
+        self._own, self._is_over = 0, False
 
     def from_client(self, message: Message) -> None:
         """Pass a message on, or ask for its permit first."""
@@ -71,7 +71,7 @@ class Guard:
         if method == "tools/list" and _hashable(id_):
             self._lists.add(id_)
         if method == "notifications/cancelled":
-            self._stop(_params(message).get("requestId"))
+            self._call_off(_params(message).get("requestId"))
         self._to_server(message)
 
     def from_server(self, message: Message) -> None:
@@ -93,15 +93,20 @@ class Guard:
             message = self._listed(message)
         self._to_client(message)
 
+    def stop(self) -> None:
+        """Hand nothing over any more: client or server has gone."""
+        self._is_over = True
+
     async def end(self) -> None:
         """The server says no more: what is under way is in doubt, and reported as that."""
+        self.stop()
         for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_result(None)
         if self._calls:
             await asyncio.wait(list(self._calls.values()))
 
-    def _stop(self, id_: Any) -> None:
+    def _call_off(self, id_: Any) -> None:
         """The client waits no more for this call."""
         if not _hashable(id_) or id_ not in self._calls:
             return
@@ -115,7 +120,6 @@ class Guard:
         params = _params(message)
         name = params.get("name")
         if not isinstance(name, str):
-            self._calls.pop(message["id"], None)
             self._to_client(_refusal(message, "The call names no tool."))
             return
         try:
@@ -170,7 +174,7 @@ class Guard:
     async def _handed_over(self, name: str, permit: Permit, message: Message) -> None:
         """Let the server send; the client hears of it at once, the ledger as the block ends."""
         id_ = message["id"]
-        if id_ in self._stopped:
+        if self._is_over or id_ in self._stopped:
             raise Refused("the client waits no more")
         answer = await self._answered(message)
         if self._observed is not None:
@@ -181,6 +185,8 @@ class Guard:
 
     async def _answered(self, message: Message) -> Message | None:
         """The server's answer; None where it will not come."""
+        if self._is_over:
+            return None
         waiting: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
         self._waiting[message["id"]] = waiting
         try:

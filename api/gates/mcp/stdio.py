@@ -67,6 +67,7 @@ async def run_guard(command: Sequence[str], file: GuardFile, observed: Observed 
     ending = asyncio.create_task(told.wait())
     try:
         await asyncio.wait({inward, outward, ending}, return_when=asyncio.FIRST_COMPLETED)
+        guard.stop()
         with contextlib.suppress(OSError):
             child.stdin.close()
         await asyncio.wait({outward}, timeout=_GRACE)

@@ -190,6 +190,16 @@ def test_a_client_that_waits_no_more_before_the_hand_over_gets_no_mail() -> None
     play(script)
 
 
+def test_what_still_waits_for_its_permit_when_all_ends_is_not_handed_over() -> None:
+    async def script(between: Between) -> None:
+        between.call()
+        await asyncio.sleep(0)
+
+    between = play(script)
+    assert [one["outcome"] for one in between.outcomes] == ["rejected"]
+    assert between._calls() == []
+
+
 def test_an_id_that_is_under_way_and_a_call_without_one_are_not_passed_on() -> None:
     async def script(between: Between) -> None:
         between.call(1)

@@ -14,9 +14,10 @@ from typing import Any
 
 from sendledger import AsyncLedger, Delivered, Denied, Granted, Permit, Refused, Unavailable
 
+from api.gates.addresses import same_address
 from api.gates.mcp.guard_file import GuardFile
 from api.gates.mcp.observed import Observed
-from api.gates.mcp.tool_asks import ARGUMENT, SCHEMA, Unclear, Wanted, same, wanted
+from api.gates.mcp.tool_asks import ARGUMENT, SCHEMA, Unclear, Wanted, wanted
 from api.gates.mcp.tool_mail import is_sending
 
 _log = logging.getLogger("ledger.gate")
@@ -286,7 +287,7 @@ def _is_for_another(granted: Granted, want: Wanted) -> bool:
     to = granted.body.get("to")
     if not isinstance(to, str) or not want.recipients:
         return False
-    return same(to) != same(want.recipients[0])
+    return same_address(to) != same_address(want.recipients[0])
 
 
 def _without_argument(message: Message) -> Message:

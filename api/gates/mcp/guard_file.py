@@ -7,18 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from api.contract.fields import Kind
 from api.gates.error import GateError
-
-Kind = Literal[
-    "reminder",
-    "payment_failed",
-    "reply",
-    "message",
-    "follow_up",
-    "notification",
-    "digest",
-    "apology",
-]
 
 
 class ToolRule(BaseModel):

@@ -10,19 +10,10 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 from sendledger import Ask, AsyncLedger, Delivered, Denied, Outcome, Unavailable
 
+from api.contract.fields import Kind
 from api.gates.mcp.answers import AWAY, Answer, away, no, not_read, reported, yes
 from api.gates.mcp.mails import mails_in
 
-Kind = Literal[
-    "reminder",
-    "payment_failed",
-    "reply",
-    "message",
-    "follow_up",
-    "notification",
-    "digest",
-    "apology",
-]
 _HOW = """Ask this ledger before you send any mail to a customer: it grants each real-world mail
 once, whoever asks, however often. Call ask_to_send, send only where it says may_send, then call
 report. Every answer has `next`: do that."""

@@ -10,13 +10,14 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 from sendledger import Ask
 
-from api.gates.mcp.guard_file import GuardFile, Kind
+from api.gates.addresses import same_address
+from api.gates.kinds import KINDS, TAKES_TO
+from api.gates.mcp.guard_file import GuardFile
 from api.gates.mcp.tool_mail import ToolMail, mail_of
-from ledger.domain.identity import BadAddress, normal_form
 
 ARGUMENT = "send_ledger"
 SCHEMA: dict[str, Any] = {
@@ -27,12 +28,11 @@ SCHEMA: dict[str, Any] = {
         '{"kind": "message", "thread_id": "t1", "intent": "refund_notice"}. '
         "Name the thing that happened, not the words of the mail."
     ),
-    "properties": {"kind": {"type": "string", "enum": list(get_args(Kind))}},
+    "properties": {"kind": {"type": "string", "enum": list(KINDS)}},
     "required": ["kind"],
     "additionalProperties": True,
 }
 _EVENT_TYPE = "agent_mail"
-_TAKES_TO = frozenset({"reply", "message", "follow_up", "notification", "digest"})
 _LONGEST_ID = 255
 _BLANKS = re.compile(r"\s+")
 _UNCLEAR = (
@@ -68,7 +68,7 @@ def wanted(name: str, arguments: Mapping[str, Any], file: GuardFile, key: bytes)
     mail, rule = mail_of(name, given), file.rule(name)
     said = arguments.get(ARGUMENT)
     if said is not None:
-        if not isinstance(said, Mapping) or said.get("kind") not in get_args(Kind):
+        if not isinstance(said, Mapping) or said.get("kind") not in KINDS:
             raise Unclear("unclear", _UNCLEAR)
         fields = {n: v for n, v in said.items() if n not in ("kind", "redeem", "override", "job")}
         return Wanted(_ask(said["kind"], fields, mail), mail.recipients)
@@ -91,26 +91,18 @@ def fingerprint_key(file: GuardFile, ledger_key: str) -> bytes:
     return hashlib.sha256(f"send-ledger mcp guard\0{secret}".encode()).digest()
 
 
-def same(address: str) -> str:
-    """An address as it is compared."""
-    try:
-        return normal_form(address)
-    except BadAddress:
-        return address.casefold()
-
-
 def _ask(kind: str, fields: Mapping[str, Any], mail: ToolMail) -> Ask:
     given = dict(fields)
     if mail.recipients:
         # Whom the tool would mail counts, whatever the agent says of the mail.
-        given |= {"to": mail.recipients[0]} if kind in _TAKES_TO else {}
+        given |= {"to": mail.recipients[0]} if kind in TAKES_TO else {}
         given["cc"] = list(mail.recipients[1:]) or None
     return Ask(kind, given)
 
 
 def _named(mail: ToolMail, key: bytes) -> Ask:
     digest = hmac.new(key, digestmod="sha256")
-    recipients = sorted(same(one) for one in mail.recipients)
+    recipients = sorted(same_address(one) for one in mail.recipients)
     said = (*recipients, _normal(mail.subject), _normal(mail.text))
     for part in (text.encode("utf-8", "replace") for text in said):
         digest.update(len(part).to_bytes(8, "big") + part)

@@ -18,18 +18,10 @@ from pydantic import (
 )
 from sendledger import kinds
 
+from api.contract.fields import Kind
 from api.gates.error import GateError
+from api.gates.kinds import KINDS
 
-KINDS = (
-    "reminder",
-    "payment_failed",
-    "reply",
-    "message",
-    "follow_up",
-    "notification",
-    "digest",
-    "apology",
-)
 Refused = Literal["reject", "drop"]
 """What a program hears of a mail that is refused: 550, or 250 for one that repeats what is 550."""
 
@@ -81,7 +73,7 @@ class Rule(_Table):
     sender: str | None = None
     recipient: str | None = None
     subject: _Pattern | None = None
-    kind: Literal[*KINDS, "fingerprint", "unguarded"] | None = None  # type: ignore[valid-type]
+    kind: Kind | Literal["fingerprint", "unguarded"] | None = None
     fields: dict[str, Any] = Field(default_factory=dict)
     refused: Refused | None = None
 
@@ -93,7 +85,7 @@ class Rule(_Table):
             raise ValueError("a rule says a kind, or what happens to refused mails")
         if self.fields and self.kind not in KINDS:
             raise ValueError("fields go with a kind of mail")
-        if self.kind in KINDS:
+        if self.kind is not None and self.kind in KINDS:
             try:
                 getattr(kinds, self.kind)(**self.fields)
             except TypeError as error:

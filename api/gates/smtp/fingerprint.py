@@ -13,8 +13,8 @@ import unicodedata
 from collections.abc import Iterator
 from email.message import EmailMessage, Message
 
+from api.gates.addresses import same_address
 from api.gates.smtp.mail import Mail
-from ledger.domain.identity import BadAddress, normal_form
 
 _BLANKS = re.compile(r"\s+")
 _TRAILING = re.compile(r"[ \t]+(?=\n|$)")
@@ -42,14 +42,6 @@ class Fingerprints:
         for part in (*addresses, *self._read):
             digest.update(len(part).to_bytes(8, "big") + part)
         return digest.hexdigest()
-
-
-def same_address(address: str) -> str:
-    """An address as it is compared; what is none stays as it is, in lower case."""
-    try:
-        return normal_form(address)
-    except BadAddress:
-        return address.casefold()
 
 
 def normal_subject(subject: str | None) -> str:

@@ -13,8 +13,10 @@ from typing import Any
 
 from sendledger import Ask
 
-from api.gates.smtp.configuration import KINDS, Rule
-from api.gates.smtp.fingerprint import Fingerprints, same_address
+from api.gates.addresses import same_address
+from api.gates.kinds import KINDS, TAKES_TO
+from api.gates.smtp.configuration import Rule
+from api.gates.smtp.fingerprint import Fingerprints
 from api.gates.smtp.mail import Mail
 from api.gates.smtp.rules import Fit, Seen, fit_of
 
@@ -24,7 +26,6 @@ _MOST_INVOICES = 100
 _LONGEST_ID = 255
 _EVENT_TYPE = "smtp_mail"
 _TO_EACH = frozenset({"notification", "digest"})
-_TAKES_TO = frozenset({"reply", "message", "follow_up", "notification", "digest"})
 _OF_HEADER = {
     "stage": "stage",
     "thread": "thread_id",
@@ -212,7 +213,7 @@ def _main_first(mail: Mail, recipients: Sequence[str]) -> tuple[str, tuple[str, 
 
 def _ask(kind: str, fields: Mapping[str, Any], to: str, copies: tuple[str, ...]) -> Ask:
     given = dict(fields)
-    if kind in _TAKES_TO:
+    if kind in TAKES_TO:
         given["to"] = to
     if copies:
         given["cc"] = list(copies)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from api.gates.addresses import same_address
 from api.gates.smtp.configuration import Rule
-from api.gates.smtp.fingerprint import same_address
 
 
 @dataclass(frozen=True)

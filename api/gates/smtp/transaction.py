@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sendledger import AsyncLedger, Delivered, Denied, Granted, InDoubt, Permit, Unavailable
 
+from api.gates.addresses import same_address
 from api.gates.smtp.configuration import GateFile
-from api.gates.smtp.fingerprint import same_address
 from api.gates.smtp.mail import PERMIT, Mail
 from api.gates.smtp.purpose import BadHeader, Envelope, Unit, units_of
 from api.gates.smtp.replies import Fate, Result, later, refused, reply_to

@@ -15,7 +15,9 @@ from hypothesis import HealthCheck, settings
 from psycopg.conninfo import conninfo_to_dict
 
 from ledger.store.migrate import migrate
+from tests.support.collection_order import place
 from tests.support.postgres import KINDS, Kind, fresh_database, running_postgres
+from tests.support.preloaded import ROOT
 
 # Servers and files are shared with other tests, so the time that an example takes says nothing.
 _CALM = (HealthCheck.too_slow, HealthCheck.function_scoped_fixture)
@@ -37,6 +39,11 @@ def _keep_files_in_memory() -> None:
 
 
 _keep_files_in_memory()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long files come first, else one test process stands idle at the end."""
+    items.sort(key=lambda item: place(item.path.relative_to(ROOT)))
 
 
 def wanted_postgres() -> Kind | None:

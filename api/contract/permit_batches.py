@@ -46,17 +46,19 @@ class DryRunYes(Body):
 class BatchItem(Body):
     """One answer of a batch: `permit` for 201 and 200, else `problem`, a problem document.
 
-    In a dry run a yes is 200 with `would_grant` and no `permit`.
+    In a dry run a yes is 200 with `would_grant` and no `permit`. `warnings` are what the header
+    `Ledger-Warning` says where the answer stands alone.
     """
 
     status: int
     permit: Permit | None = None
     would_grant: WouldGrant | None = None
     problem: dict[str, Any] | None = None
+    warnings: list[str] | None = None
 
 
 class BatchAnswer(Body):
-    """The answer to each request, in order."""
+    """The answer to each request, redeem or outcome of the batch, in order."""
 
     results: list[BatchItem]
     position: str

@@ -13,7 +13,7 @@ from api.http.key_limits import KeyLimits
 from api.http.key_ring import KeyRing
 from api.running.latency import Latencies
 from api.settings.environment import Settings
-from api.upkeep.standing import Watched
+from api.upkeep.status_watch import Watched
 from api.webhooks.intake import Intake
 from api.webhooks.refresh.refresher import Refresher
 from ledger.store.idempotency_lock import IdempotencyLock

@@ -16,7 +16,7 @@ from api.http.context import Context
 from api.http.door.protocol import RESERVE
 from api.http.door.whole_answer import WHOLE_ANSWER, send_whole
 from api.http.hot_routes import hot_route
-from api.http.permit_reports import outcome_of, redeem_of
+from api.http.permit_reports import count_skipped, outcome_of, redeem_of
 from api.http.permit_request import ask
 from api.http.reserve import may_use_the_reserve
 from api.running.latency import NO_ROUTE
@@ -232,7 +232,9 @@ async def _reported(context: Context, caller: Caller, path: str, body: bytes) ->
         asked = RedeemRequest.model_validate_json(body or b"{}")
         return await context.engine.submit(redeem_of(caller, permit_id, asked))
     report = outcome_of(caller, permit_id, OutcomeRequest.model_validate_json(body))
-    return report if isinstance(report, Answer) else await context.engine.submit(report)
+    if isinstance(report, Answer):
+        return report
+    return count_skipped(context.engine.counters, await context.engine.submit(report))
 
 
 def _header(scope: Scope, wanted: bytes) -> bytes | None:

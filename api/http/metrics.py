@@ -15,7 +15,8 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 
 from api.http.context import Context
-from ledger.store.looking_back.standing import AGES
+from api.upkeep.status_watch import LedgerStatus
+from ledger.store.looking_back.status_counts import AGES
 
 Values: TypeAlias = Mapping[Any, float]
 """Values by their labels: texts, in the order of the label names."""
@@ -32,7 +33,7 @@ class LedgerCollector(Collector):
         yield from self._of_engine()
         yield from self._of_http()
         yield from self._context.intake.counts.metrics()
-        yield from self._of_standing()
+        yield from self._of_status()
         lag = {
             (name,): self._context.projector.lag_of(name)
             for name in self._context.projector.progress
@@ -84,31 +85,43 @@ class LedgerCollector(Collector):
             family.add_metric(labels, histogram.buckets(), histogram.sum)
         yield family
 
-    def _of_standing(self) -> Iterator[Metric]:
-        """What was seen last; no value while the database does not answer."""
+    def _of_status(self) -> Iterator[Metric]:
+        """What was seen last; metrics without a value while the database does not answer.
+
+        They are there from the start: OpenTelemetry is told of them once, before the first look.
+        """
         up = self._context.watched.database_up
         yield _gauge("database_up", "1 while the database answers", up)
-        seen = self._context.watched.standing
-        if seen is None:
-            return
-        yield _gauges("paused", "1 for each scope that is paused", ("scope",), _ones(seen.paused))
-        yield _gauge("recovery_mode", "1 while nothing is granted after a restore", seen.recovery)
-        yield _gauges(
-            "open_breakers",
-            "Breakers that wait for a reset",
-            ("scope",),
-            {(scope,): seen.open_breakers.get(scope, 0) for scope in ("outreach", "all")},
-        )
-        yield _gauges(
-            "unknown_permits",
-            "Permits whose outcome nobody knows, by how long ago their time was up",
-            ("age",),
-            {(age,): seen.unknown_permits.get(age, 0) for age in AGES},
-        )
-        unseen = {(kind,): count for kind, count in seen.unseen_alerts.items()}
-        yield _gauges("unseen_alerts", "Alerts that nobody has acknowledged", ("kind",), unseen)
-        ages = {(_label(source),): age for source, age in seen.feed_ages.items()}
-        yield _gauges("feed_age_seconds", "Since a source of facts was heard", ("source",), ages)
+        seen = self._context.watched.status
+        values = _status_values(seen) if seen is not None else {}
+        for name, (text, labels) in _STATUS.items():
+            yield _gauges(name, text, labels, values.get(name, {}))
+
+
+_STATUS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "paused": ("1 for each scope that is paused", ("scope",)),
+    "recovery_mode": ("1 while nothing is granted after a restore", ()),
+    "open_breakers": ("Breakers that wait for a reset", ("scope",)),
+    "unknown_permits": (
+        "Permits whose outcome nobody knows, by how long ago their time was up",
+        ("age",),
+    ),
+    "unseen_alerts": ("Alerts that nobody has acknowledged", ("kind",)),
+    "feed_age_seconds": ("Since a source of facts was heard", ("source",)),
+}
+"""Texts and label names of the metrics that are read from the database."""
+
+
+def _status_values(seen: LedgerStatus) -> dict[str, Values]:
+    """Their values."""
+    return {
+        "paused": _ones(seen.paused),
+        "recovery_mode": {(): float(seen.recovery)},
+        "open_breakers": {(s,): seen.open_breakers.get(s, 0) for s in ("outreach", "all")},
+        "unknown_permits": {(age,): seen.unknown_permits.get(age, 0) for age in AGES},
+        "unseen_alerts": {(kind,): count for kind, count in seen.unseen_alerts.items()},
+        "feed_age_seconds": {(_label(source),): age for source, age in seen.feed_ages.items()},
+    }
 
 
 async def render_metrics(context: Context) -> str:

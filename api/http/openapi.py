@@ -27,6 +27,7 @@ _TAGS = {
 _HEADERS = {
     "Idempotent-Replayed": "`true` where this is the stored answer of an earlier request",
     "Ledger-Warning": "`idempotency-key-changes`: one send key came under several keys; "
+    "`riding-facts-not-kept`: facts of the request were looked at and forgotten; "
     "`reported-id-not-kept`: an id of the report is another mail's; "
     "`redeem-skipped`: the permit had to be redeemed before its mail and was not; "
     "`redeem-before-mail`: redeem claimed permits also with a key whose redeem is optional",
@@ -191,7 +192,7 @@ def _headers_of(path: str, status: str, parameters: set[str]) -> list[str]:
         found.append("Retry-After")
     if status < "300" and "Idempotency-Key" in parameters:
         found.append("Idempotent-Replayed")
-    if path == "/v1/permits" and status == "409":
+    if path == "/v1/permits" and status in ("403", "404", "409", "429"):
         found.append("Ledger-Warning")
     if path in ("/v1/permits/{permit_id}/outcome", "/v1/due/claim") and status == "200":
         found.append("Ledger-Warning")

@@ -14,8 +14,11 @@ from api.running.decision_ids import DECISION_IDS
 from ledger.application.answers import Answer
 from ledger.application.caller import Caller
 from ledger.application.commands import Correction, Redeem, ReportOutcome
+from ledger.application.counters import Counters
+from ledger.application.skipped_redeem import SKIPPED
 
 _NO_PERMIT = str(uuid.UUID(int=0))
+_WARNS_OF_SKIPPED = ("Ledger-Warning", SKIPPED)
 _TOO_DEEP = problem_answer("invalid_request", "the request is nested too deeply")
 
 
@@ -58,6 +61,13 @@ def outcome_of(caller: Caller, permit_id: str, told: OutcomeRequest) -> ReportOu
         told.detail,
         correction,
     )
+
+
+def count_skipped(counters: Counters, answer: Answer) -> Answer:
+    """The answer to a report, counted where it warns that nobody redeemed the mail's permit."""
+    if _WARNS_OF_SKIPPED in answer.headers:
+        counters.redeems_skipped += 1
+    return answer
 
 
 def redeem_item(caller: Caller, raw: Any) -> Redeem | Answer:

@@ -7,7 +7,10 @@ from api.contract.problems import PROBLEM
 from api.http.door.whole_answer import piecewise
 
 _RELATIVE = b'"type":"/problems/'
-_WITH_PROBLEMS_INSIDE = "/v1/permits/batch"
+WITH_PROBLEMS_INSIDE = frozenset(
+    {"/v1/permits/batch", "/v1/permits/redeem", "/v1/permits/outcomes"}
+)
+"""The paths whose answers are not problem documents themselves, and have some."""
 
 
 class AbsoluteTypes:
@@ -26,7 +29,7 @@ class AbsoluteTypes:
         if scope["type"] != "http":
             await self.application(scope, receive, send)
             return
-        batch = scope["path"] == _WITH_PROBLEMS_INSIDE
+        batch = scope["path"] in WITH_PROBLEMS_INSIDE
         held: Message | None = None
 
         async def absolute(message: Message) -> None:

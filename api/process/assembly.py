@@ -22,7 +22,7 @@ from api.running.supervision import Supervisor
 from api.settings.environment import Settings
 from api.settings.writing import writer_of
 from api.upkeep.lag_alert import lag_alert
-from api.upkeep.standing import watch_standing
+from api.upkeep.status_watch import watch_status
 from api.upkeep.sweeper import sweep
 from api.upkeep.witness_watch import watch
 from api.webhooks.intake import Intake
@@ -55,7 +55,7 @@ def build_app(settings: Settings, conninfo: str, test_clock: bool) -> ASGIApp:
         supervisor.start("pager", context.pager.run)
         supervisor.start("sweeper", lambda: sweep(context))
         supervisor.start("witness", lambda: watch(context))
-        supervisor.start("watch", lambda: watch_standing(context, context.watched))
+        supervisor.start("watch", lambda: watch_status(context, context.watched))
         supervisor.start("refresher", context.refresher.run)
         if telemetry is not None:
             telemetry.observe(LedgerCollector(context))

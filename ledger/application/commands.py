@@ -62,7 +62,8 @@ class RequestPermit:
 class DryRun:
     """Say what these requests would be answered, in order, and keep nothing.
 
-    `alone`: it is one request, whose answer is the answer.
+    `alone`: there is one request, and its answer is that of the command; else the command is
+    answered by `Rehearsed`, with an answer for each request.
     """
 
     requests: tuple[RequestPermit, ...]

@@ -8,15 +8,16 @@ from ledger.application.ports import DecisionRow
 _DONE = {"permit": "granted", "redeem": "redeemed"}
 _MOST_SENDERS = 200
 OTHERS = "others"
-"""Whose decisions are those of more senders than are told apart."""
+"""The sender under which all decisions are counted of senders beyond those that are told apart."""
 
 
 @dataclass(slots=True)
 class Counters:
-    """What the engine has done since it started; `redeems_skipped` are reports of such mails.
+    """What the engine has done since it started.
 
-    `decisions` is by sender, kind of mail (`redeem` where the permit was asked for before) and
-    answer; an address in a sender's name is left out (design D18).
+    `redeems_skipped` are reports of `sent`, repeated ones too, for permits that had to be redeemed
+    and were not. `decisions` is by sender, kind of mail (`redeem` where the permit was asked for
+    before) and answer; an address in a sender's name is left out (design D18).
     """
 
     batches: int = 0

@@ -77,6 +77,8 @@ class Permit:
     (design D14). `bounced` tells that its mail came back; it was sent all the same, and counts.
     `copies` are the further recipients (design D8). `imprint` is what its mail carries of it
     (`send_imprint.py`), empty for one that was granted before mails carried any.
+
+    The log leaves out fields that have their default, so no default may ever change.
     """
 
     permit_id: str

@@ -25,8 +25,8 @@ class Message:
 REPLY = "reply:"
 """What the slots of replies start with."""
 FOLLOW_UP = "follow-up:"
-_INTENT = "intent:"
 """What the slots of follow-ups start with."""
+_INTENT = "intent:"
 NOBODY = ""
 """The customer of a thread that was put on hold before anybody told whose it is."""
 

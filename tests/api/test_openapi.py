@@ -22,6 +22,7 @@ from schemathesis.specs.openapi.checks import (
 
 from api.http.app import openapi_of
 from api.http.openapi_examples import ASKED, PERMITS
+from api.http.problem_types import WITH_PROBLEMS_INSIDE
 from api.process.assembly import build_app
 from api.settings.environment import load_settings
 from ledger.domain.reasons import REASONS
@@ -43,6 +44,15 @@ OPERATIONS = {
     for path, operations in DOCUMENT["paths"].items()
     for method, operation in operations.items()
 }
+
+
+def test_types_are_made_absolute_in_every_answer_that_has_problems_inside() -> None:
+    batches = {
+        path
+        for (_, path), operation in OPERATIONS.items()
+        if "#/components/schemas/BatchAnswer" in json.dumps(operation["responses"])
+    }
+    assert batches == WITH_PROBLEMS_INSIDE
 
 
 def _without_security(document: dict[str, Any]) -> dict[str, Any]:

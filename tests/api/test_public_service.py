@@ -63,7 +63,8 @@ def test_types_are_absolute_and_traces_leave(
     for body in got["/v1/metrics"]:
         for found in ExportMetricsServiceRequest.FromString(body).resource_metrics:
             metrics |= {m.name for scope in found.scope_metrics for m in scope.metrics}
-    assert {"http.server.request.duration", "send_ledger_answers"} <= metrics
+    wanted = {"http.server.request.duration", "send_ledger_answers", "send_ledger_recovery_mode"}
+    assert wanted <= metrics
     assert b"@x.example" not in text
     assert b"cus_secret" not in text
 

@@ -58,8 +58,8 @@ def test_others_grant_again(way: str, database: str) -> None:
         async with engine_on(database) as engine:
             due = NOON if way == "test clock" else None
             await engine.submit(invoice("inv", due=due and due.replace(month=11)))
-            stopped_at = time.monotonic()
             with stopped_with_the_lock(way, database):
+                stopped_at = time.monotonic()
                 heard: list[str] = []
                 while heard[-1:] != ["granted"]:
                     heard += codes([await engine.submit(ask("inv"))])

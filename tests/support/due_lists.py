@@ -243,6 +243,7 @@ def expected(scenario: Scenario, swept: bool = False) -> dict[str, Listed]:
             customer,
             address=address,
             mailbox=mailbox,
+            claim=True,
             dunning=True,
         )
         silent = control.silent_feeds

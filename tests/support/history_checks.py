@@ -46,7 +46,7 @@ def denial_changed_nothing(command: Command, answer: Answer, events: list[Any]) 
     )
     subject = command.subject
     both = getattr(subject, "to", None) and getattr(subject, "customer_id", None)
-    by_breaker = json.loads(answer.body)["code"] in ("cap_reached", "breaker_open")
+    by_breaker = json.loads(answer.body).get("code") in ("cap_reached", "breaker_open")
     if both and by_breaker and "Customer.MergedInto" in told:
         riding |= _OF_A_MERGE
     assert told - riding <= _LAPSES | _OPENINGS, (answer.body, told)

@@ -1,5 +1,6 @@
 """The model of mails to another customer's address: they count for that one, too (ADR 0016)."""
 
+from ledger.domain.identity import Address
 from tests.support.model import Model
 from tests.support.model_permits import ModelPermit
 
@@ -9,6 +10,17 @@ def another_owner(model: Model, customer: str, address: str | None) -> str | Non
     owner = model.root(model.address_of.get(address or "", customer))
     mine = address is None or address in model.customer(customer).addresses
     return None if mine or owner == model.root(customer) else owner
+
+
+def misdirected(model: Model, customer: str, to: Address | None) -> bool:
+    """Would mail in a thread of this customer go elsewhere than to the address in `to`? (ADR 0004).
+
+    It goes to their preferred address, which may be another of theirs; nowhere if they have none.
+    """
+    addresses = model.customer(customer).addresses
+    if to is None or not addresses or to.fingerprint in addresses:
+        return False
+    return model.root(model.address_of.get(to.fingerprint, "")) != model.root(customer)
 
 
 def forbids(model: Model, owner: str, kind: str, lane: str, counted: bool = False) -> str | None:

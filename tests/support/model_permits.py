@@ -41,6 +41,7 @@ class ModelPermit:
 
     `keys` is what it holds, `sends` all that it names: a repeat holds nothing. `owner` is the
     other customer whose address it goes to, and `counts_for_owner` from when it may be out on.
+    `mail` is what the provider calls it.
     """
 
     id: str
@@ -69,6 +70,7 @@ class ModelPermit:
     action: str | None = None
     owner: str | None = None
     counts_for_owner: bool = False
+    mail: str | None = None
 
     @property
     def send_by(self) -> datetime:

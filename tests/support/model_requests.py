@@ -20,7 +20,7 @@ from ledger.application.kinds.kind import PermitSubject
 from ledger.application.kinds.message import IntentMessage
 from ledger.application.kinds.notification import Notification
 from tests.support.model import Expected, Model, ModelCustomer, deliver
-from tests.support.model_owners import another_owner, forbids, lost_owner
+from tests.support.model_owners import another_owner, forbids, lost_owner, misdirected
 from tests.support.model_permits import FREED, ModelPermit
 from tests.support.model_subjects import REQUESTS, Request, Wish
 
@@ -84,6 +84,10 @@ def ask(model: Model, command: RequestPermit) -> Expected:
     request = REQUESTS[kind](model, command, command.subject)
     if isinstance(request, Expected):
         return request
+    subject = command.subject
+    in_thread = isinstance(subject, FollowUp | IntentMessage) and not request.begins_thread
+    if in_thread and misdirected(model, request.customer, subject.to):
+        return Expected(422, "invalid_request")
     codes = [_judge(model, command, kind, wish) for wish in request.wishes]
     passed = [w for w, code in zip(request.wishes, codes, strict=True) if code is None]
     if not passed:
@@ -125,12 +129,14 @@ def redeem(model: Model, command: Redeem) -> Expected:
         return Expected(409, "expired")
     if permit.state in FREED:
         return Expected(409, "revoked")
-    if permit.state != "granted":
-        again = permit.state == "redeemed" and command.attempt is not None
-        same = again and command.attempt == permit.attempt
-        return Expected(200) if same else Expected(409, "already_redeemed")
+    again = permit.state == "redeemed" and command.attempt is not None
+    same = again and command.attempt == permit.attempt
+    if permit.state != "granted" and not same:
+        return Expected(409, "already_redeemed")
     if model.recovering:
         return Expected(409, "recovery_mode")
+    if same:
+        return Expected(200)
     if model.taken_back(permit) or lost_owner(model, permit):
         model.holdings.settle(permit, "revoked", model.now)
         return Expected(409, "revoked")
@@ -145,25 +151,30 @@ def report(model: Model, command: ReportOutcome) -> Expected:
     permit = model.holdings.permits[command.permit_id]
     if permit.key_id != command.caller.key_id and not command.caller.may("operate"):
         return Expected(403)
-    freed, mail = permit.state in FREED, command.provider_message_id
-    early = model.early.get(mail or "", set())
-    if command.outcome == permit.state or (command.outcome == "rejected" and freed):
-        if command.outcome == "sent" and mail is not None:
-            model.mails.setdefault(mail, permit.id)
-            if early:
-                deliver(model, permit, early, None)
-                early.clear()
+    freed = permit.state in FREED
+    same = command.outcome == permit.state or (command.outcome == "rejected" and freed)
+    if same and command.outcome != "sent":
         return Expected(200)
-    if permit.state == "sent" or (command.outcome == "unknown" and freed):
+    if not same and (permit.state == "sent" or (command.outcome == "unknown" and freed)):
         return Expected(409, "already_settled")
-    believed = "sent" if early else command.outcome
-    model.holdings.settle(permit, believed, model.now)
+    mail = _id_to_keep(model, permit, command.provider_message_id)
+    early = model.early.get(mail or "", set())
+    if not same:
+        model.holdings.settle(permit, "sent" if early else command.outcome, model.now)
     if mail is not None:
-        model.mails.setdefault(mail, permit.id)
+        model.mails[mail] = permit.id
+        permit.mail = mail
     if early:
         deliver(model, permit, early, mail)
         early.clear()
     return Expected(200)
+
+
+def _id_to_keep(model: Model, permit: ModelPermit, mail: str | None) -> str | None:
+    """The provider's id of a report, None if the mail has another or another mail has it (D6)."""
+    if mail is None or permit.mail not in (None, mail):
+        return None
+    return mail if model.mails.get(mail) in (None, permit.id) else None
 
 
 def _no(code: str) -> Expected:

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -21,6 +21,7 @@ import psycopg
 from ledger.store.keys import SCOPES, insert_first_key
 from ledger.store.migrate import migrate
 from tests.support.postgres import fresh_database
+from tests.support.preloaded import CAN_FORK, Running, fork
 from tests.support.problems import check_consistent
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -288,14 +289,16 @@ def fresh_service(postgres: str, test_clock: datetime | str, **more: Any) -> Ite
 def _start(
     conninfo: str,
     now: datetime | None,
-    options: Sequence[str],
+    options: list[str],
     folder: Path,
     env: Mapping[str, str],
-) -> subprocess.Popen[bytes]:
+) -> Running:
     command = [*SERVE, *options]
     if now is not None:
         command += ["--test-clock", now.isoformat()]
     environ = service_environ(conninfo, folder) | dict(env)
+    if CAN_FORK and options[:2] == ["--workers", "1"]:
+        return fork(command[command.index("serve") :], environ, folder / "log")
     with (folder / "log").open("wb") as log:
         return subprocess.Popen(command, cwd=ROOT, env=environ, stdout=log, stderr=log)
 
@@ -312,7 +315,7 @@ def service_environ(conninfo: str, folder: Path) -> dict[str, str]:
     }
 
 
-def _announced(process: subprocess.Popen[bytes], path: Path) -> dict[str, Any]:
+def _announced(process: Running, path: Path) -> dict[str, Any]:
     give_up = time.monotonic() + _START_SECONDS
     while not path.exists():
         log = (path.parent / "log").read_text(encoding="utf-8")

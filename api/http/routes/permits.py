@@ -20,14 +20,20 @@ from api.http.cursors import decode_cursor, encode_cursor
 from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import answered_once, idempotency_key, idempotency_of, scope_of
 from api.http.limited_keys import sees_its_own_only
-from api.http.permit_reports import known_uuid, outcome_item, outcome_of, redeem_item, redeem_of
+from api.http.permit_reports import (
+    count_skipped,
+    known_uuid,
+    outcome_item,
+    outcome_of,
+    redeem_item,
+    redeem_of,
+)
 from api.http.permit_request import ask, dry_run, request_of
 from api.http.problem_responses import answer_response, documented
 from ledger.application.answers import Answer, Rehearsed, to_json
 from ledger.application.caller import Caller
 from ledger.application.commands import Command, DryRun, RequestPermit
 from ledger.application.permit_life import permit_body
-from ledger.application.skipped_redeem import SKIPPED
 from ledger.domain.permit import Permit as PermitState
 from ledger.domain.permit import State
 from ledger.store.log.reader import PermitFilter
@@ -86,10 +92,10 @@ async def ask_for_many(
         commands.append(_command_of(context, caller, raw, scope, body.dry_run))
     if body.dry_run:
         return await _rehearsed(context, commands)
-    return await _answer_each(context, commands)
+    return _batch_answer(context, await _answers(context, commands))
 
 
-async def _answer_each(context: Context, commands: Sequence[Command | Answer]) -> Response:
+async def _answers(context: Context, commands: Sequence[Command | Answer]) -> list[Answer]:
     """The answers to the items of a batch, in their order.
 
     They are queued only after all were read: an error in one must not leave grants unreported.
@@ -98,7 +104,10 @@ async def _answer_each(context: Context, commands: Sequence[Command | Answer]) -
         command if isinstance(command, Answer) else context.engine.enqueue(command)
         for command in commands
     ]
-    answers = [r if isinstance(r, Answer) else await r for r in results]
+    return [r if isinstance(r, Answer) else await r for r in results]
+
+
+def _batch_answer(context: Context, answers: list[Answer]) -> Response:
     parts = b",".join(_batch_item(answer) for answer in answers)
     position = max((answer.position for answer in answers), default=0) or context.engine.position
     tail = b'],"position":"%d"}' % position
@@ -148,8 +157,11 @@ def _dry_item(answer: Answer) -> bytes:
 
 
 def _batch_item(answer: Answer) -> bytes:
+    """An item of a batch; `warnings` are those that a single answer has as Ledger-Warning."""
     name = b"permit" if answer.status < 300 else b"problem"
-    return b'{"status":%d,"%b":%b}' % (answer.status, name, answer.body)
+    head = b'{"status":%d,"%b":%b' % (answer.status, name, answer.body)
+    warnings = [text for header, text in answer.headers if header == "Ledger-Warning"]
+    return head + (b',"warnings":%b}' % to_json(warnings) if warnings else b"}")
 
 
 @router.post("/{permit_id}/redeem", response_model=Permit, responses=documented(404, 409))
@@ -170,7 +182,7 @@ async def redeem_many(body: RedeemsRequest, caller: Handler, context: CurrentCon
     Each has the answer that it would have alone; the same `attempt` hears the same again.
     """
     items = [redeem_item(caller, raw) for raw in body.redeems]
-    return await _answer_each(context, items)
+    return _batch_answer(context, await _answers(context, items))
 
 
 @router.post("/{permit_id}/outcome", response_model=Permit, responses=documented(404, 409))
@@ -196,9 +208,7 @@ async def report_outcome(
 
     async def work() -> Response:
         answer = await context.engine.submit(command)
-        if ("Ledger-Warning", SKIPPED) in answer.headers:
-            context.engine.counters.redeems_skipped += 1
-        return answer_response(answer)
+        return answer_response(count_skipped(context.engine.counters, answer))
 
     return await answered_once(context, idempotency, caller, work)
 
@@ -211,7 +221,9 @@ async def report_many(body: OutcomesRequest, caller: Handler, context: CurrentCo
     was lost is sent again as it is.
     """
     items = [outcome_item(caller, raw) for raw in body.outcomes]
-    return await _answer_each(context, items)
+    answers = await _answers(context, items)
+    counters = context.engine.counters
+    return _batch_answer(context, [count_skipped(counters, answer) for answer in answers])
 
 
 @router.get("/{permit_id}", response_model=Permit, responses=documented(404))

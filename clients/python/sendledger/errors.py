@@ -52,7 +52,8 @@ class Denied(LedgerError):
     `code` is the stable code; `next_action` one of `stop`, `retry_at`, `ask_human`, `fix_request`
     and `find_out`; `next_step` a sentence for a person or a model; `retryable` says whether the
     program may ask again by itself, from `available_at` on or after `retry_after` seconds where
-    they are told. `problem` is the whole problem document.
+    they are told. `frees_at` is a time that helps only after a human has acted. `problem` is the
+    whole problem document.
     """
 
     def __init__(self, reply: Reply) -> None:
@@ -66,6 +67,7 @@ class Denied(LedgerError):
         self.next_step = str(problem.get("next_step", "Do not send; look at the ledger's answer."))
         self.retryable = problem.get("retryable") is True
         self.available_at = instant(problem.get("available_at"))
+        self.frees_at = instant(problem.get("frees_at"))
         self.retry_after = retry_after(reply.headers)
         self.permit_id = _text(problem.get("permit_id"))
         self.decision_id = _text(problem.get("decision_id"))

@@ -1,4 +1,4 @@
-"""OpenTelemetry: a span for each try of a call, counters of calls and outcomes. No addresses.
+"""OpenTelemetry: a span and a duration for each try of a call, a counter of outcomes. No addresses.
 
 Needs the extra `opentelemetry`.
 """

@@ -173,6 +173,18 @@ def test_a_denial_says_what_to_do_next(face: Face, stub: Stub) -> None:
     assert len(stub.asked) == 1
 
 
+def test_a_time_that_helps_only_a_human_is_not_one_to_ask_again_at(face: Face, stub: Stub) -> None:
+    freed = "2026-12-03T08:00:00Z"
+    stub.then("permits", no(429, "cap_reached", retryable=False, frees_at=freed))
+    with pytest.raises(Denied) as caught:
+        face.send_once(ASK, Mailer())
+    no_ = caught.value
+    assert no_.frees_at is not None
+    assert no_.frees_at.isoformat() == "2026-12-03T08:00:00+00:00"
+    assert (no_.available_at, no_.retryable) == (None, False)
+    assert len(stub.asked) == 1
+
+
 def test_a_redeem_that_may_have_been_a_yes_is_given_back(face: Face, stub: Stub) -> None:
     mailer = Mailer()
     stub.then("redeem", lost)

@@ -170,9 +170,10 @@ def test_only_a_missing_connection_says_that_nothing_went_out(
     assert len(requests) == 2, "each mailer asks once"
 
 
-def test_a_success_of_postmark_with_an_error_code_is_in_doubt() -> None:
+@pytest.mark.parametrize("body", ['{"ErrorCode":406,"MessageID":"pm_1"}', "[]", "no JSON"])
+def test_a_success_of_postmark_that_does_not_say_so_is_in_doubt(body: str) -> None:
     with pytest.raises(InDoubt, match="error code"):
-        deliver(Postmark("t"), lambda request: httpx.Response(200, json={"ErrorCode": 406}))
+        deliver(Postmark("t"), lambda request: httpx.Response(200, text=body))
 
 
 def test_a_mail_to_somebody_else_and_a_late_one_are_not_handed_over() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from ledger.application.caller import Caller
+from ledger.application.commands import RequestPermit
 from ledger.application.key_limits import KeyLimits
 from ledger.application.kinds.follow_up import FollowUp
 from ledger.application.kinds.message import IntentMessage
@@ -238,6 +239,15 @@ def test_an_address_of_the_threads_customer_may_be_named_also_after_a_merge() ->
     scenario.when(intent("b", "thr_r", "real", to="real@x.example")).granted_now()
     scenario.when(intent("c", "thr_r", "real", to="other@x.example"))
     scenario.then(status=422, code="invalid_request")
+
+
+@pytest.mark.parametrize("asked", [intent("a", "thr_r"), follow_up(1, "thr_r")])
+def test_the_address_is_judged_before_what_has_been_sent(asked: RequestPermit) -> None:
+    elsewhere = replace(asked, subject=replace(asked.subject, to=address("other@x.example")))
+    scenario = given(*SQUATTED, asked).when(elsewhere)
+    scenario.then(status=422, code="invalid_request", events=[])
+    there = replace(asked, subject=replace(asked.subject, to=address("real@x.example")))
+    scenario.when(there).then(status=409, code="permit_held", events=[])
 
 
 def test_a_key_for_others_learns_no_address_of_a_threads_customer() -> None:

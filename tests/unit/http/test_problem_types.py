@@ -40,9 +40,10 @@ def test_the_type_is_absolute() -> None:
     assert told["detail"] == '"type":"/problems/x'
 
 
-def test_so_is_each_in_a_batch() -> None:
+@pytest.mark.parametrize("what", ["batch", "redeem", "outcomes"])
+def test_so_is_each_in_a_batch(what: str) -> None:
     body = b'{"results":[{"status":409,"problem":{"type":"/problems/paused"}}]}'
-    _, told = _answer("/v1/permits/batch", "application/json", body)
+    _, told = _answer(f"/v1/permits/{what}", "application/json", body)
     (item,) = told["results"]
     assert item["problem"]["type"] == "https://ledger.example.com/mail/problems/paused"
 

@@ -48,8 +48,8 @@ class Postmark:
         )
 
     def provider_message_id(self, answer: httpx.Response) -> str | None:
-        """The `MessageID` of the answer. Raises InDoubt where a success has an ErrorCode."""
+        """The `MessageID` of the answer. Raises InDoubt where a success has none, or an error."""
         found = member(answer, "MessageID")
-        if answer.json().get("ErrorCode") != 0:
-            raise InDoubt("postmark answered a success with an error code")
+        if found is None or answer.json().get("ErrorCode") != 0:
+            raise InDoubt("postmark answered a success with an error code, or without an id")
         return found

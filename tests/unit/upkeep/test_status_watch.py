@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from api.process.logs import JsonFormatter
-from api.upkeep.standing import DENIALS_EVERY, Standing, Watched, changes
+from api.upkeep.status_watch import DENIALS_EVERY, LedgerStatus, Watched, changes
 from ledger.application.counters import OTHERS, Counters
 from tests.support.decision_rows import decision
 
@@ -20,7 +20,7 @@ def _told(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
 def test_a_change_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
     watched = Watched()
     caplog.set_level(logging.INFO, "ledger.watch")
-    paused = Standing(frozenset({"kind:reminder"}), open_breakers={"outreach": 2, "all": 1})
+    paused = LedgerStatus(frozenset({"kind:reminder"}), open_breakers={"outreach": 2, "all": 1})
     watched.saw(paused)
     assert _told(caplog) == [
         ("paused", "kind:reminder is paused"),
@@ -28,12 +28,12 @@ def test_a_change_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
     ]
     watched.saw(paused)
     assert _told(caplog) == []
-    watched.saw(Standing())
+    watched.saw(LedgerStatus())
     assert [event for event, _ in _told(caplog)] == ["resumed", "breakers"]
 
 
 def test_recovery_mode_is_told_at_both_ends() -> None:
-    before, after = Standing(), Standing(recovery=True)
+    before, after = LedgerStatus(), LedgerStatus(recovery=True)
     assert [event for event, _ in changes(before, after)] == ["recovery_mode"]
     assert [event for event, _ in changes(after, before)] == ["recovered"]
 
@@ -41,12 +41,12 @@ def test_recovery_mode_is_told_at_both_ends() -> None:
 def test_the_database_lost_and_back_is_told_once_each(caplog: pytest.LogCaptureFixture) -> None:
     watched = Watched()
     caplog.set_level(logging.INFO, "ledger.watch")
-    paused = Standing(frozenset({"all"}))
+    paused = LedgerStatus(frozenset({"all"}))
     watched.saw(paused)
     caplog.clear()
     watched.saw_nothing("PoolTimeout")
     watched.saw_nothing("PoolTimeout")
-    assert (watched.database_up, watched.standing) == (False, None)
+    assert (watched.database_up, watched.status) == (False, None)
     assert _told(caplog) == [("database_lost", "the database does not answer: PoolTimeout")]
     watched.saw(paused)
     assert _told(caplog) == [("database_back", "the database answers again")]

@@ -1,4 +1,4 @@
-"""Looks every few seconds at what stands: pauses, breakers, what waits; tells changes to the log.
+"""Reads the ledger's status every few seconds (pauses, breakers, work that waits); logs changes.
 
 Metrics show what was seen last, so that no scrape costs the database anything.
 """
@@ -16,7 +16,7 @@ from ledger.application.clock import stopwatch
 from ledger.application.ports import Need, StoreUnavailable
 from ledger.domain.control import CONTROL_ID, Control
 from ledger.domain.reasons import REASONS
-from ledger.store.looking_back.standing import read_counts
+from ledger.store.looking_back.status_counts import read_counts
 from projections.customers import count_breakers
 
 PERIOD = 5.0
@@ -27,7 +27,7 @@ _log = logging.getLogger("ledger.watch")
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LedgerStatus:
     """What was seen: scopes that are paused, open breakers by scope, and what waits.
 
     `unknown_permits` is by age, `unseen_alerts` by kind, `feed_ages` by source, in seconds.
@@ -43,28 +43,28 @@ class Standing:
 
 @dataclass(slots=True)
 class Watched:
-    """What one process saw last; `standing` is None until it has looked, or while it cannot."""
+    """What one process saw last; `status` is None until it has looked, or while it cannot."""
 
-    standing: Standing | None = None
+    status: LedgerStatus | None = None
     database_up: bool = True
-    _known: Standing = field(default_factory=Standing)
+    _known: LedgerStatus = field(default_factory=LedgerStatus)
     _denied: Counter[str] = field(default_factory=Counter)
     _denials_at: float = field(default_factory=stopwatch)
 
-    def saw(self, standing: Standing) -> None:
-        """Note what stands, and tell what is not as it was."""
+    def saw(self, status: LedgerStatus) -> None:
+        """Note the status, and tell the log what has changed."""
         if not self.database_up:
             _tell("database_back", "the database answers again")
-        for change in changes(self._known, standing):
+        for change in changes(self._known, status):
             _tell(*change)
-        self.standing = self._known = standing
+        self.status = self._known = status
         self.database_up = True
 
     def saw_nothing(self, why: str) -> None:
         """The database does not answer."""
         if self.database_up:
             _log.error("the database does not answer: %s", why, extra={"event": "database_lost"})
-        self.standing, self.database_up = None, False
+        self.status, self.database_up = None, False
 
     def count_denials(self, answers: Counter[str], now: float) -> None:
         """Tell once a minute how many requests were denied, by code; `now` is of the stopwatch."""
@@ -78,7 +78,7 @@ class Watched:
         self._denied, self._denials_at = answers, now
 
 
-def changes(before: Standing, after: Standing) -> Iterable[tuple[str, str]]:
+def changes(before: LedgerStatus, after: LedgerStatus) -> Iterable[tuple[str, str]]:
     """What changed between two looks: the event's name, and a text for people."""
     for scope in sorted(after.paused - before.paused):
         yield "paused", f"{scope} is paused"
@@ -98,7 +98,7 @@ def changes(before: Standing, after: Standing) -> Iterable[tuple[str, str]]:
         yield "breakers", f"{now} breakers are open, {was} were"
 
 
-async def watch_standing(parts: Parts, watched: Watched) -> None:
+async def watch_status(parts: Parts, watched: Watched) -> None:
     """Look for ever; what cannot be read is looked at again later."""
     while True:
         try:
@@ -109,8 +109,8 @@ async def watch_standing(parts: Parts, watched: Watched) -> None:
         await asyncio.sleep(PERIOD)
 
 
-async def look(parts: Parts) -> Standing:
-    """What stands now. Raises StoreUnavailable, psycopg.Error."""
+async def look(parts: Parts) -> LedgerStatus:
+    """The status now. Raises StoreUnavailable, psycopg.Error."""
     loaded = await parts.reader.load(Need(aggregates={CONTROL_ID}))
     control = loaded.aggregates.get(CONTROL_ID)
     async with parts.connections.use() as connection:
@@ -120,7 +120,7 @@ async def look(parts: Parts) -> Standing:
     for what, which, number in counts:
         by[what][which] = number
     switches = control if isinstance(control, Control) else Control()
-    return Standing(
+    return LedgerStatus(
         frozenset(switches.pauses),
         switches.recovery_since is not None,
         breakers,

@@ -7,7 +7,7 @@ from psycopg import AsyncConnection
 from ledger.store.statements import statement
 
 AGES = ("under_1h", "1h_to_1d", "over_1d")
-"""How long ago the `send_by` of an unknown permit was, the last as its label."""
+"""Labels for how long ago an unknown permit's `send_by` was: under an hour, a day, or longer."""
 
 
 async def read_counts(connection: AsyncConnection[Any]) -> list[tuple[str, str, float]]:
@@ -16,5 +16,5 @@ async def read_counts(connection: AsyncConnection[Any]) -> list[tuple[str, str, 
     `unknown` permits by their age, `unseen` alerts by their kind, and of each `feed`, of the 50
     heard last, the seconds since it was heard.
     """
-    cursor = await connection.execute(statement("standing", "counts"))
+    cursor = await connection.execute(statement("status", "counts"))
     return [(what, which, float(number)) for what, which, number in await cursor.fetchall()]

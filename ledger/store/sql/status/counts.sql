@@ -1,3 +1,5 @@
+-- What waits for somebody, in rows of (what, of which, how many): unknown permits by age, unseen
+-- alerts by kind, and the seconds since each source of facts was heard.
 SELECT 'unknown', CASE
         WHEN p.send_by > now.at - interval '1 hour' THEN 'under_1h'
         WHEN p.send_by > now.at - interval '1 day' THEN '1h_to_1d'

@@ -12,6 +12,10 @@ SECTIONS = {
         "demo": Late(
             "api.cli.service:demo_command", "Tell the ledger's story on a throw-away ledger."
         ),
+        "gate": Late(
+            "api.cli.gate:gate_group", "Let programs that cannot be changed ask, by SMTP."
+        ),
+        "mcp": Late("api.cli.mcp:mcp_group", "Let agents ask, by MCP."),
         "migrate": Late("api.cli.service:migrate_command", "Bring the database to this version."),
         "keys": Late("api.cli.keys:keys_group", "Make, list and revoke API keys."),
         "projections": Late("api.cli.read_models:projections_group", "Rebuild read models."),

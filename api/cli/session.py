@@ -21,6 +21,7 @@ _UNAVAILABLE = "ledger.application.ports.StoreUnavailable"
 EXPECTED = frozenset(
     {
         _UNAVAILABLE,
+        "api.gates.error.GateError",
         "api.settings.environment.SettingsError",
         "ledger.domain.policy.PolicyError",
         "ledger.store.migrate.MigrationError",

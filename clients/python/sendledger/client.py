@@ -15,11 +15,12 @@ from collections.abc import (
 )
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import httpx
 
 from sendledger import kinds
+from sendledger.calls import outcome_calls
 from sendledger.delivery import Classify
 from sendledger.drivers import AsyncBlock, AsyncDriver, Block, SyncDriver, Wire
 from sendledger.effects import Call
@@ -28,7 +29,7 @@ from sendledger.flows import Flows, SendResult
 from sendledger.kinds import Ask, Fields
 from sendledger.observing import Hook, Hooks, LogHook
 from sendledger.pace import Pace
-from sendledger.permit import Granted, Permit
+from sendledger.permit import Granted, Outcome, Permit
 from sendledger.spool import Spool
 
 if TYPE_CHECKING:
@@ -166,6 +167,20 @@ class Ledger(_Client):
         """Put an invoice's snapshot: what the billing system says now."""
         return self._driver.run(self._flows.plain(invoice_call(invoice_id, snapshot)))
 
+    def report(self, permit_id: str, outcome: Outcome) -> Any:
+        """Report the outcome of a permit whose block is not this program's any more.
+
+        Raises Denied or Unavailable: here somebody waits for the answer.
+        """
+        return self._driver.run(self._flows.plain(report_call(permit_id, outcome)))
+
+    def read(self, path: str, body: Fields | None = None, **query: Any) -> Any:
+        """The answer to a call that changes nothing: a GET, or a POST where there is a body.
+
+        `path` is that of the HTTP interface, such as `/v1/due`. Raises Denied or Unavailable.
+        """
+        return self._driver.run(self._flows.plain(read_call(path, body, query)))
+
     def flush(self) -> int:
         """Report what the spool holds; how many outcomes are left."""
         return self._driver.run(self._flows.flush())
@@ -240,6 +255,14 @@ class AsyncLedger(_Client):
         """See `Ledger.put_invoice`."""
         return await self._driver.run(self._flows.plain(invoice_call(invoice_id, snapshot)))
 
+    async def report(self, permit_id: str, outcome: Outcome) -> Any:
+        """See `Ledger.report`."""
+        return await self._driver.run(self._flows.plain(report_call(permit_id, outcome)))
+
+    async def read(self, path: str, body: Fields | None = None, **query: Any) -> Any:
+        """See `Ledger.read`."""
+        return await self._driver.run(self._flows.plain(read_call(path, body, query)))
+
     async def flush(self) -> int:
         """See `Ledger.flush`."""
         return await self._driver.run(self._flows.flush())
@@ -271,3 +294,18 @@ def invoice_call(invoice_id: str, snapshot: Mapping[str, Any]) -> Call:
     """Put an invoice's snapshot."""
     path = f"/v1/invoices/{quote(invoice_id, safe='')}"
     return Call("invoice", "PUT", path, kinds.plain(snapshot))
+
+
+def report_call(permit_id: str, outcome: Outcome) -> Call:
+    """Report one outcome."""
+    ((_, call),) = outcome_calls([(permit_id, outcome.body())])
+    return call
+
+
+def read_call(path: str, body: Fields | None, query: Fields) -> Call:
+    """Read something; parameters that are None are left out."""
+    given = {name: value for name, value in query.items() if value is not None}
+    target = f"{path}?{urlencode(given)}" if given else path
+    if body is None:
+        return Call("read", "GET", target)
+    return Call("read", "POST", target, kinds.plain(body))

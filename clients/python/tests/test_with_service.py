@@ -10,7 +10,18 @@ from typing import Any
 import pytest
 from tests.support.service import Client, Service
 
-from sendledger import Ask, AsyncLedger, Denied, Ledger, Pace, Permit, Refused, Unavailable, kinds
+from sendledger import (
+    Ask,
+    AsyncLedger,
+    Denied,
+    Ledger,
+    Outcome,
+    Pace,
+    Permit,
+    Refused,
+    Unavailable,
+    kinds,
+)
 
 
 @pytest.fixture
@@ -300,3 +311,16 @@ def test_a_wrong_key_and_a_closed_port_send_nothing(service: Service, name: str)
     assert (caught.value.status, caught.value.code) == (401, "unauthorized")
     with alone, pytest.raises(Unavailable):
         alone.send_once(ask, send=_must_not_run)
+
+
+def test_what_is_reported_and_read_outside_of_a_block(
+    ledger: Ledger, key: Client, name: str
+) -> None:
+    granted = ledger.ask(of_kind("notification", name))
+    ledger.redeem(granted).__enter__()
+    assert ledger.report(granted.permit_id, Outcome("sent"))["state"] == "sent"
+    with pytest.raises(Denied) as caught:
+        ledger.report(granted.permit_id, Outcome("rejected"))
+    assert caught.value.code == "already_settled"
+    assert ledger.read(f"/v1/permits/{granted.permit_id}")["state"] == "sent"
+    assert ledger.read("/v1/due", limit=1, stage=None)["items"] == []

@@ -1,0 +1,52 @@
+"""One ledger and one upstream for all tests of the gates in a module; ids are unique."""
+
+import uuid
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.service import Client, Service, fresh_service
+from tests.support.smtp_gate import UpstreamServer, gate_file, running_gate, upstream_server
+
+
+@pytest.fixture(scope="package")
+def service(postgres: str) -> Iterator[Service]:
+    """A ledger on a test clock."""
+    with fresh_service(postgres, "2026-12-01T00:00:00+00:00") as running:
+        yield running
+
+
+@pytest.fixture(scope="package")
+def key(service: Service) -> Client:
+    """The key of the programs behind the gate."""
+    return service.client("send", "facts", name="gate-shop")
+
+
+@pytest.fixture(scope="package")
+def running_upstream() -> Iterator[UpstreamServer]:
+    """The upstream of all tests."""
+    with upstream_server() as server:
+        yield server
+
+
+@pytest.fixture
+def upstream(running_upstream: UpstreamServer) -> UpstreamServer:
+    """The upstream, as if it were new."""
+    running_upstream.mails.clear()
+    running_upstream.replies.clear()
+    return running_upstream
+
+
+@pytest.fixture(scope="package")
+def gate(service: Service, key: Client, running_upstream: UpstreamServer) -> Iterator[int]:
+    """The port of a gate without rules but one: what goes to acme.example is unguarded."""
+    rules = [{"recipient": "*@acme.example", "kind": "unguarded"}]
+    file = gate_file(str(service.http.base_url), key.key, rule=rules)
+    with running_gate(file, running_upstream.port) as port:
+        yield port
+
+
+@pytest.fixture
+def name() -> str:
+    """A text that is in no other test's ids."""
+    return uuid.uuid4().hex[:12]

@@ -8,6 +8,8 @@ They and the MAC are BLAKE2b with a key (RFC 7693): each grant makes them, and H
 import hmac
 import re
 from collections.abc import Sequence
+from email.errors import MessageError
+from email.header import decode_header, make_header
 from functools import lru_cache
 from hashlib import blake2b
 from uuid import UUID
@@ -26,6 +28,7 @@ LONGEST_TOKEN = 4096
 DIGEST_LENGTH = 26
 """Lower-case base32 digits of a digest; mail systems that fold the case leave them as they are."""
 _MAC_LENGTH = 16
+_TOKEN_MAC = 15
 _UUID_DIGITS = re.compile(r"[0-9a-f]{32}")
 _DIGITS = "abcdefghijklmnopqrstuvwxyz234567"
 _ALPHABET = frozenset(_DIGITS)
@@ -112,10 +115,11 @@ def proof_in_message_id(secret: bytes, text: str) -> MailProof | None:
 def send_token(secret: bytes, permit_id: str, imprint: str) -> str:
     """The token of a permit, for the header `X-Ledger-Send`: all digests, folded at its spaces.
 
-    That of one send has 78 characters, all of them letters, digits and dashes, so that it also fits
-    where providers take tags and metadata.
+    That of one send has 77 characters, all of them letters, digits and dashes: it fits where
+    providers take tags and metadata, and on a line of its own (RFC 5322, section 2.1.1), where
+    mail libraries would write a longer word in encoded pieces.
     """
-    mac, named = _mac(secret, permit_id, imprint), permit_id.replace("-", "")
+    mac, named = _mac(secret, permit_id, imprint)[:_TOKEN_MAC], permit_id.replace("-", "")
     ends = range(2 + DIGEST_LENGTH, len(imprint), DIGEST_LENGTH)
     if ends:
         rest = [imprint[end : end + DIGEST_LENGTH] for end in ends]
@@ -126,11 +130,12 @@ def send_token(secret: bytes, permit_id: str, imprint: str) -> str:
 def proof_in_token(secret: bytes, text: str) -> MailProof | None:
     """What a token proves, None for a text that this ledger did not make.
 
-    White space in it does not matter, nor does the case: mail systems fold both.
+    White space in it does not matter, nor does the case: mail systems fold both. Nor do encoded
+    words (RFC 2047): some libraries write a long word so.
     """
     if len(text) > LONGEST_TOKEN:
         return None
-    parts = "".join(text.split()).lower().rsplit("-", 2)
+    parts = "".join(_decoded(text).split()).lower().rsplit("-", 2)
     if len(parts) != 3:
         return None
     digits, imprint, mac = parts
@@ -139,8 +144,20 @@ def proof_in_token(secret: bytes, text: str) -> MailProof | None:
     return _proved(secret, str(UUID(digits)), imprint, mac)
 
 
+def _decoded(text: str) -> str:
+    """The text of a header's encoded words, the text itself where it has none."""
+    if "=?" not in text:
+        return text
+    try:
+        return str(make_header(decode_header(text)))
+    except (LookupError, ValueError, MessageError):
+        return text
+
+
 def _proved(secret: bytes, permit_id: str, imprint: str, mac: str) -> MailProof | None:
     expected = _mac(secret, permit_id, imprint)
+    if len(mac) == _TOKEN_MAC:
+        expected = expected[:_TOKEN_MAC]
     if not permit_id or not hmac.compare_digest(mac.encode(), expected.encode()):
         return None
     return MailProof(permit_id, read_imprint(imprint))

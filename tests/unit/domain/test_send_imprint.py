@@ -1,6 +1,7 @@
 """What a mail carries of its permit: it round-trips, and nothing forged is taken for it."""
 
 import hmac
+from email.message import EmailMessage
 from hashlib import blake2b
 from uuid import UUID
 
@@ -95,8 +96,35 @@ def test_a_digest_is_base32() -> None:
 
 def test_a_token_of_one_send_fits_where_providers_keep_metadata() -> None:
     token = send_token(SECRET, _PERMIT, _ONE.text)
-    assert len(token) == 78
+    assert len(token) == 77
     assert set(token) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+
+
+def test_a_token_is_written_plainly_by_the_standard_library() -> None:
+    message = EmailMessage()
+    message["X-Ledger-Send"] = send_token(SECRET, _PERMIT, _ONE.text)
+    assert b"=?" not in message.as_bytes()
+
+
+def test_a_token_in_encoded_words_proves_the_same() -> None:
+    message = EmailMessage()
+    mac = imprinted_message_id(SECRET, _PERMIT, _ONE.text, "x.example").split(".")[2][:16]
+    longer = f"{_PERMIT.replace('-', '')}-{_ONE.text}-{mac}"
+    message["X-Ledger-Send"] = longer
+    (line,) = [value for name, value in _raw_headers(message) if name == "X-Ledger-Send"]
+    assert "=?" in line
+    assert proof_in_token(SECRET, line) == MailProof(_PERMIT, _ONE)
+    assert proof_in_token(SECRET, longer) == MailProof(_PERMIT, _ONE)
+    assert proof_in_token(SECRET, "=?utf-8?q?=?=") is None
+    assert proof_in_token(SECRET, "=?no-such-charset?q?abc?=") is None
+
+
+def _raw_headers(message: EmailMessage) -> list[tuple[str, str]]:
+    """The headers as they are written, unfolded but not decoded."""
+    head = message.as_bytes().decode().partition("\n\n")[0].replace("\n ", " ")
+    return [
+        (name, value) for name, _, value in (line.partition(": ") for line in head.splitlines())
+    ]
 
 
 def test_a_long_token_can_be_folded() -> None:

@@ -45,6 +45,10 @@ SECTIONS = {
         "invoice": Late(
             "api.cli.customers:invoice_command", "An invoice: what is owed, and its stages."
         ),
+        "decisions": Late(
+            "api.cli.decisions:decisions_command",
+            "List decisions: why did this customer get no mail?",
+        ),
         "explain": Late(
             "api.cli.explain:explain_command", "Why a decision was taken, guard by guard."
         ),

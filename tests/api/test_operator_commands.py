@@ -151,6 +151,22 @@ def test_alerts_are_listed_and_acknowledged(run: Command, service: Service, name
     assert run("alerts", "ack", "1", "--kind", "x").exit_code == 2
 
 
+def test_the_denials_of_a_customer_are_listed(run: Command, service: Service, name: str) -> None:
+    asked = {"customer_id": name, "event_type": "t", "event_id": "1"}
+    sender = service.client("send", name=f"s-{name}")
+    first = sender.ask("notification", **asked).ok(201)["decision_id"]
+    second = sender.ask("notification", **asked).no(409, "permit_held")["decision_id"]
+    rows = _json(run("decisions", "--customer", name, "--json"))
+    assert [(row["decision_id"], row["code"]) for row in rows] == [
+        (second, "permit_held"),
+        (first, None),
+    ]
+    [denied] = _json(run("decisions", "--sender", f"s-{name}", "--code", "permit_held", "--json"))
+    assert denied["decision_id"] == second
+    assert second in run("decisions", "--customer", name, COLUMNS="300").stdout
+    assert run("decisions", "--customer", f"{name}-x").stdout == "nothing was asked for\n"
+
+
 def test_an_unknown_permit_is_found_and_settled(run: Command, service: Service, name: str) -> None:
     service.fact("customer.observed", {"customer_id": name, "emails": [f"{name}@example.com"]})
     sender = service.client("send", redeem="optional", name=f"s-{name}")

@@ -186,6 +186,7 @@ class Flows:
             asked_at = self.pace.clock()
             reply = yield from self.exchange(claim_call(limit, stage, uuid.uuid4().hex))
             page = [Granted(body, asked_at) for body in _claimed(reply)]
+            _warn_of_withheld(reply)
             fresh = [one for one in page if _sends(one).isdisjoint(seen)]
             for granted in fresh:
                 seen |= _sends(granted)
@@ -294,6 +295,14 @@ def _claimed(reply: Reply) -> list[Mapping[str, Any]]:
     if reply.status != 200 or not isinstance(found, list):
         raise no_of(reply)
     return [one for one in found if isinstance(one, dict) and isinstance(one.get("permit_id"), str)]
+
+
+def _warn_of_withheld(reply: Reply) -> None:
+    """Say once a claim that somebody is due and gets no mail now, as during a pause."""
+    withheld = reply.body.get("withheld") if isinstance(reply.body, dict) else None
+    if isinstance(withheld, list) and withheld:
+        codes = sorted({str(one.get("code")) for one in withheld if isinstance(one, dict)})
+        log.warning("%d customers are due and get no mail now: %s", len(withheld), ", ".join(codes))
 
 
 def _sends(granted: Granted) -> set[str]:

@@ -47,7 +47,10 @@ class Hook(Protocol):
 
 
 class LogHook:
-    """Writes to the logger `sendledger`: calls as DEBUG, unreported outcomes as ERROR."""
+    """Writes to the logger `sendledger`: calls as DEBUG, outcomes as INFO.
+
+    An unknown outcome is a WARNING, one that could not be reported an ERROR.
+    """
 
     def on_call(self, record: CallRecord) -> None:
         """A line for each try."""
@@ -62,8 +65,10 @@ class LogHook:
         )
 
     def on_outcome(self, record: OutcomeRecord) -> None:
-        """A line for each outcome."""
-        level = logging.INFO if record.reported else logging.ERROR
+        """A line for each outcome; a human must settle an unknown one."""
+        level = logging.WARNING if record.outcome == "unknown" else logging.INFO
+        if not record.reported:
+            level = logging.ERROR
         log.log(
             level,
             "permit %s (%s): %s%s, %s",

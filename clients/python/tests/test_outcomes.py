@@ -162,3 +162,24 @@ def _claimed(*invoices: str) -> Answer:
         for i in invoices
     ]
     return lambda request: httpx.Response(200, json={"permits": permits, "withheld": []})
+
+
+def test_a_poller_is_warned_of_customers_who_get_no_mail_now(
+    face: Face, stub: Stub, caplog: pytest.LogCaptureFixture
+) -> None:
+    withheld = [{"code": "paused"}, {"code": "paused"}]
+    stub.then(
+        "claim", lambda request: httpx.Response(200, json={"permits": [], "withheld": withheld})
+    )
+    face.due(lambda permit: None)
+    warned = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert warned == ["2 customers are due and get no mail now: paused"]
+
+
+def test_an_outcome_that_nobody_told_is_a_warning(
+    face: Face, stub: Stub, caplog: pytest.LogCaptureFixture
+) -> None:
+    face.block(ASK, lambda permit: None)
+    warned = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert len(warned) == 1
+    assert "unknown (the sender did not say), reported" in warned[0]

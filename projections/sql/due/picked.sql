@@ -15,13 +15,13 @@ FROM (
             WHERE j.debtor_id = i.debtor_id AND j.due_at <= %(now)s
                 AND CASE WHEN %(stages)s::text[] IS NULL THEN due_stage(j, p, %(now)s) IS NOT NULL
                     ELSE due_stage(j, p, %(now)s) = ANY (%(stages)s::text[]) END
-                AND (
+                AND CASE WHEN (SELECT EXISTS (SELECT FROM customers WHERE credits <> '{}')) THEN (
                     -- The customer's credit covers all that is open in the currency.
                     SELECT available_credit(r.credits, j.currency) >= (
                         SELECT sum(o.balance) FROM invoices o
                         WHERE o.debtor_id = j.debtor_id AND o.currency = j.currency)
                     FROM customers r
-                    WHERE r.customer_id = j.debtor_id AND r.credits <> '{}') IS NOT TRUE
+                    WHERE r.customer_id = j.debtor_id AND r.credits <> '{}') IS NOT TRUE ELSE true END
             ORDER BY j.due_at LIMIT 1
         )
     ORDER BY i.due_at, i.debtor_id
@@ -42,13 +42,16 @@ CROSS JOIN LATERAL (
     WHERE t.at > %(now)s - interval '24 hours'
 ) counted
 CROSS JOIN LATERAL (
-    SELECT local_midnight(
-        (max(counts_at(m, %(now)s)) AT TIME ZONE p.time_zone)::date + %(reminder_gap_days)s::integer,
-        p.time_zone) AS free_at
-    FROM policy p
-    LEFT JOIN mails m ON %(reminder_gap_days)s::integer > 1 AND m.owner_id = page.debtor_id AND m.dunning
-        AND m.send_by > %(now)s - interval '1 day' * (%(reminder_gap_days)s::integer + 2)
-    GROUP BY p.time_zone
+    SELECT CASE WHEN %(reminder_gap_days)s::integer > 1 THEN (
+        SELECT local_midnight(
+            (max(counts_at(m, %(now)s)) AT TIME ZONE p.time_zone)::date
+                + %(reminder_gap_days)s::integer,
+            p.time_zone)
+        FROM policy p
+        LEFT JOIN mails m ON m.owner_id = page.debtor_id AND m.dunning
+            AND m.send_by > %(now)s - interval '1 day' * (%(reminder_gap_days)s::integer + 2)
+        GROUP BY p.time_zone
+    ) END AS free_at
 ) reminded
 -- In the order of the guards (design D12).
 CROSS JOIN LATERAL (

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from api.cli.acting import by_option, json_option, reason_option, tell_fields, tell_json
-from api.cli.client import named, the_ledger
+from api.cli.client import SaysNo, named, the_ledger
 from api.cli.session import clear_errors, instant
 
 _FIELDS = {"customer": "customer_id", "invoice": "invoice_id", "thread": "thread_id"}
@@ -88,6 +88,7 @@ def hold_command(
         data["kinds"] = list(kinds)
     fact = {"id": str(uuid.uuid4()), "source": f"command-line/{by}", "data": data}
     fact["type"] = f"{what}.{'unhold' if lift else 'hold'}"
+    unheard = _is_unheard_of(what, name)
     answer = the_ledger().post("/v1/facts", {"facts": [fact]})
     result = answer["results"][0]
     if result["result"] == "rejected":
@@ -99,6 +100,19 @@ def hold_command(
         click.echo(f"the hold is {'lifted' if lift else 'placed'}")
     else:
         click.echo("there was nothing to do")
+    if unheard:
+        click.echo(f"the ledger had not heard of the {what} {name}: is it spelt so?", err=True)
+
+
+def _is_unheard_of(what: str, name: str) -> bool:
+    """Is nothing known of it yet? A hold may come before everything else, and so may a typo."""
+    if what not in ("customer", "invoice"):
+        return False
+    try:
+        the_ledger().get(named(f"{what}s", name))
+    except SaysNo as no:
+        return no.status == 404
+    return False
 
 
 def _window(state: dict[str, Any]) -> str:

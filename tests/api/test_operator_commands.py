@@ -237,7 +237,11 @@ def test_a_hold_is_placed_and_lifted(run: Command, service: Service, name: str) 
     service.put_invoice(f"inv/{name}", customer_id=name).ok()
     hold = ("hold", "customer", name, "--reason", "promised to pay", "--by", "ann")
     until = ("--until", "2026-12-24T00:00:00Z")
-    assert run(*hold, *until).stdout == "the hold is placed\n"
+    placed = run(*hold, *until)
+    assert (placed.stdout, placed.stderr) == ("the hold is placed\n", "")
+    typo = run("hold", "invoice", f"inv/{name}x", "--reason", "a dispute")
+    told = f"the ledger had not heard of the invoice inv/{name}x: is it spelt so?\n"
+    assert (typo.exit_code, typo.stderr) == (0, told)
     assert run(*hold, "--kind", "digest").exit_code == 0
     shown = run("customer", name).stdout
     assert re.search(r"^on_hold +reason promised to pay, until 2026-12-24 ", shown, re.MULTILINE)

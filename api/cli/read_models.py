@@ -10,6 +10,7 @@ from rich.progress import Progress
 from api.cli.session import clear_errors, new_table, opened_store, print_table, with_connection
 from api.cli.terminal import console
 from api.settings.environment import load_settings
+from ledger.domain.money import major_units
 from ledger.store.looking_back.journal import ledger_status
 from projections.due import due
 from projections.models import MODELS
@@ -44,12 +45,17 @@ def due_command(stage: str | None, limit: int, ready: bool) -> None:
                 str(invoice["cycle"]),
                 invoice["stage"],
                 str(invoice["days_past_due"]),
-                f"{invoice['amount_remaining']} {invoice['currency']}",
+                _money(invoice["amount_remaining"], invoice["currency"]),
                 customer.withheld.code if customer.withheld else "",
             )
     print_table(table, "nothing is newly due")
     if page.next is not None:
         click.echo("there are more; raise --limit or use the HTTP interface")
+
+
+def _money(amount: int, currency: str) -> str:
+    """Minor units as people write them: 12000 EUR is 120.00 EUR."""
+    return f"{major_units(amount, currency)} {currency}"
 
 
 @click.group("projections")

@@ -4,7 +4,7 @@ import asyncio
 import re
 import socket
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -231,6 +231,15 @@ def test_status_names_who_skips_the_redeem(run: Command, service: Service, name:
     sender.report(permit["permit_id"], "sent").ok()
     shown = " ".join(run(service.database, "status", COLUMNS="250").output.split())
     assert f"skipped redeems {name} (key {sender.key_id}) mails without a redeem" in shown
+
+
+def test_due_shows_money_as_people_write_it(run: Command, service: Service, name: str) -> None:
+    due_on = (service.clock - timedelta(days=4)).date().isoformat()
+    service.put_invoice(name, customer_id=name, currency="EUR", due_on=due_on).ok()
+    service.get("/v1/due").ok()
+    done = run(service.database, "due", "--limit", "1000", COLUMNS="200")
+    (line,) = [line for line in done.output.splitlines() if name in line]
+    assert "300.00 EUR" in line
 
 
 def test_keys_are_shown_once_and_listed_whole(run: Command, service: Service, name: str) -> None:

@@ -286,6 +286,10 @@ def fresh_service(postgres: str, test_clock: datetime | str, **more: Any) -> Ite
             yield service
 
 
+_READ_AT_IMPORT = frozenset({"SSL_CERT_FILE"})
+"""Variables that libraries read while they are imported: a forked service would not see them."""
+
+
 def _start(
     conninfo: str,
     now: datetime | None,
@@ -297,7 +301,7 @@ def _start(
     if now is not None:
         command += ["--test-clock", now.isoformat()]
     environ = service_environ(conninfo, folder) | dict(env)
-    if CAN_FORK and options[:2] == ["--workers", "1"]:
+    if CAN_FORK and options[:2] == ["--workers", "1"] and env.keys().isdisjoint(_READ_AT_IMPORT):
         return fork(command[command.index("serve") :], environ, folder / "log")
     with (folder / "log").open("wb") as log:
         return subprocess.Popen(command, cwd=ROOT, env=environ, stdout=log, stderr=log)

@@ -155,6 +155,7 @@ def test_the_denials_of_a_customer_are_listed(run: Command, service: Service, na
     asked = {"customer_id": name, "event_type": "t", "event_id": "1"}
     sender = service.client("send", name=f"s-{name}")
     first = sender.ask("notification", **asked).ok(201)["decision_id"]
+    service.advance(minutes=1)
     second = sender.ask("notification", **asked).no(409, "permit_held")["decision_id"]
     rows = _json(run("decisions", "--customer", name, "--json"))
     assert [(row["decision_id"], row["code"]) for row in rows] == [

@@ -36,6 +36,9 @@ class Between:
         self.server: list[Message] = []
         self.outcomes: list[dict[str, Any]] = []
         self.asked = 0
+        self.may_answer = asyncio.Event()
+        """The ledger answers an ask once it is set."""
+        self.may_answer.set()
         self._no = no
         self._ledger = AsyncLedger(
             "http://ledger.test",
@@ -81,13 +84,14 @@ class Between:
         if str(message.get("id")).startswith("send-ledger-guard-"):
             self.answers(message["id"], result={"tools": _TOOLS})
 
-    def _answer(self, request: httpx.Request) -> httpx.Response:
+    async def _answer(self, request: httpx.Request) -> httpx.Response:
         if request.url.path.endswith("/redeem"):
             return httpx.Response(200, json={**_PERMIT, "state": "redeemed"})
         if request.url.path.endswith("/outcome"):
             self.outcomes.append(json.loads(request.content))
             return httpx.Response(200, json={**_PERMIT, "state": "sent"})
         self.asked += 1
+        await self.may_answer.wait()
         return httpx.Response(409, json=_NO) if self._no else httpx.Response(201, json=_PERMIT)
 
 
@@ -180,10 +184,12 @@ def test_a_server_that_ends_or_a_client_that_waits_no_more_leaves_a_doubt() -> N
 
 def test_a_client_that_waits_no_more_before_the_hand_over_gets_no_mail() -> None:
     async def script(between: Between) -> None:
+        between.may_answer.clear()
         between.call(1)
-        await asyncio.sleep(0)
+        await between.until(lambda: between.asked == 1)
         cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
         between.guard.from_client(cancel)
+        between.may_answer.set()
         await between.reported("rejected")
         assert between._calls() == []
 
@@ -192,8 +198,10 @@ def test_a_client_that_waits_no_more_before_the_hand_over_gets_no_mail() -> None
 
 def test_what_still_waits_for_its_permit_when_all_ends_is_not_handed_over() -> None:
     async def script(between: Between) -> None:
+        between.may_answer.clear()
         between.call()
-        await asyncio.sleep(0)
+        await between.until(lambda: between.asked == 1)
+        asyncio.get_running_loop().call_soon(between.may_answer.set)
 
     between = play(script)
     assert [one["outcome"] for one in between.outcomes] == ["rejected"]

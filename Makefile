@@ -20,7 +20,7 @@ SENDS ?= 2000
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help install run test lint format bench torture torture-clients audit-dependencies sbom \
-  openapi-tools check-openapi clean
+  openapi-tools check-openapi check-deploy clean
 
 help:
 	@echo "make install  prepare $(VENV)"
@@ -31,6 +31,7 @@ help:
 	@echo "make bench    run the benchmarks"
 	@echo "make torture  kill and stop a ledger under load for MINUTES, and judge what clients heard"
 	@echo "make check-openapi  generate clients from the OpenAPI document, in Python and TypeScript"
+	@echo "make check-deploy  let Prometheus and systemd check what stands in deploy/"
 	@echo "make torture-clients  kill senders that use the Python client, SENDS mails on a bad network"
 	@echo "make audit-dependencies  look for known vulnerabilities in the pinned packages"
 	@echo "make sbom     write what a release is made of, as CycloneDX, to dist/send-ledger.cdx.json"
@@ -103,6 +104,15 @@ openapi-tools:
 
 check-openapi: install openapi-tools
 	$(BIN)/python -m tests.openapi_clients .openapi
+
+# systemd looks for the program, so it is exchanged for one that every machine has; a warning fails.
+check-deploy:
+	promtool check rules deploy/prometheus-rules.yml
+	mkdir -p build/deploy
+	sed 's#/opt/send-ledger/bin/send-ledger#/bin/true#' deploy/systemd/send-ledger.service \
+	  > build/deploy/send-ledger.service
+	@told=$$(systemd-analyze verify build/deploy/send-ledger.service 2>&1) && [ -z "$$told" ] || \
+	  { echo "$$told" >&2; exit 1; }
 
 clean:
 	rm -rf $(VENV) .venv-audit .venv-sbom .venv-release .openapi build dist *.egg-info $(CLIENT)/*.egg-info $(CLIENT)/.mypy_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis \

@@ -9,7 +9,7 @@ import asyncio
 import json
 import tempfile
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
@@ -17,6 +17,7 @@ from psycopg import AsyncConnection
 
 from api.contract.permits import PERMIT_REQUEST
 from api.contract.translation import Translator
+from bench.told_invoices import SECRET, Sizes, read_sizes, snapshot
 from ledger.application.answers import Answer
 from ledger.application.caller import SYSTEM
 from ledger.application.commands import (
@@ -28,21 +29,16 @@ from ledger.application.commands import (
 )
 from ledger.application.engine import Engine
 from ledger.application.facts.fact import Fact
-from ledger.application.facts.invoice_observed import InvoiceObserved
 from ledger.application.world import Identity
-from ledger.domain.balance import Status
-from ledger.domain.identity import Address, fingerprint
 from ledger.domain.policy import Policy
 from ledger.store.embedded.server import EmbeddedPostgres
 from ledger.store.log.writer import PostgresWriter
 from ledger.store.migrate import migrate
 
-_SECRET = b"0123456789abcdef0123456789abcdef"
-_IDENTITY = Identity(_SECRET, "ledger.example")
+_IDENTITY = Identity(SECRET, "ledger.example")
 _NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 _SQL = Path(__file__).parent / "sql" / "bytes_per_send"
 _AT_ONCE = 500
-Sizes = tuple[int, ...]
 
 
 def main() -> None:
@@ -68,8 +64,8 @@ async def _measure(conninfo: str, sends: int) -> None:
     print(f"{'step':10}{'log':>8}{'decisions':>11}{'look-ups':>10}{'all':>8}{'WAL':>8}")
     async with await AsyncConnection.connect(conninfo, autocommit=True) as connection:
         await connection.execute(_statement("set_clock"), {"now": _NOON})
-        before = await _sizes(connection)
-        await _take(engine, [ApplyFact(Fact(_snapshot(n), "billing"), SYSTEM) for n in numbers])
+        before = await read_sizes(connection, _SQL)
+        await _take(engine, [ApplyFact(Fact(snapshot(n), "billing"), SYSTEM) for n in numbers])
         before = await _print("invoice", connection, before, sends)
         answers = await _take(engine, [_ask(n) for n in numbers])
         before = await _print("permit", connection, before, sends)
@@ -106,34 +102,14 @@ def _redeem(permit_id: str) -> Redeem:
     return Redeem(permit_id, "a1", SYSTEM, str(uuid4()), json.dumps(request).encode())
 
 
-def _snapshot(number: int) -> InvoiceObserved:
-    text = f"c{number}@example.com"
-    return InvoiceObserved(
-        invoice_id=f"inv_{number}",
-        customer_id=f"cus_{number}",
-        currency="EUR",
-        total=30_000,
-        amount_remaining=30_000,
-        status=Status.OPEN,
-        email=Address(text, fingerprint(_SECRET, text)),
-        due_on=date(2026, 11, 28),
-    )
-
-
 def _statement(name: str) -> bytes:
     return (_SQL / f"{name}.sql").read_bytes()
-
-
-async def _sizes(connection: AsyncConnection[tuple[object, ...]]) -> Sizes:
-    row = await (await connection.execute(_statement("sizes"))).fetchone()
-    assert row is not None
-    return tuple(int(str(value)) for value in row)
 
 
 async def _print(
     step: str, connection: AsyncConnection[tuple[object, ...]], before: Sizes, sends: int
 ) -> Sizes:
-    after = await _sizes(connection)
+    after = await read_sizes(connection, _SQL)
     log, decisions, beside, wal = ((a - b) / sends for a, b in zip(after, before, strict=True))
     print(
         f"{step:10}{log:8,.0f}{decisions:11,.0f}{beside:10,.0f}{log + decisions + beside:8,.0f}"

@@ -7,26 +7,23 @@ told, since each costs the same.
 import argparse
 import asyncio
 import tempfile
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from psycopg import AsyncConnection
 
+from bench.told_invoices import SECRET, read_sizes, snapshot
 from ledger.application.caller import SYSTEM
 from ledger.application.clock import stopwatch
 from ledger.application.commands import ApplyFact
 from ledger.application.engine import Engine
 from ledger.application.facts.fact import Fact
-from ledger.application.facts.invoice_observed import InvoiceObserved
 from ledger.application.world import Identity
-from ledger.domain.balance import Status
-from ledger.domain.identity import Address, fingerprint
 from ledger.domain.policy import Policy
 from ledger.store.embedded.server import EmbeddedPostgres
 from ledger.store.log.writer import PostgresWriter
 from ledger.store.migrate import migrate
 
-_SECRET = b"0123456789abcdef0123456789abcdef"
 _NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 _WANTED = 10_000
 _MINUTES = 24 * 60
@@ -50,18 +47,18 @@ def main() -> None:
 
 async def _a_day(conninfo: str, invoices: int) -> None:
     writer = PostgresWriter(conninfo)
-    engine = Engine(writer, Policy(), Identity(_SECRET, "ledger.example"))
+    engine = Engine(writer, Policy(), Identity(SECRET, "ledger.example"))
     async with await AsyncConnection.connect(conninfo, autocommit=True) as clock:
         await _set(clock, _NOON)
         await engine.start()
         await _tell(engine, invoices)
-        before = await _sizes(clock)
+        before = await read_sizes(clock, _SQL)
         started = stopwatch()
         for minute in range(1, _MINUTES + 1):
             await _set(clock, _NOON + timedelta(minutes=minute))
             await _tell(engine, invoices)
         seconds = stopwatch() - started
-        after = await _sizes(clock)
+        after = await read_sizes(clock, _SQL)
     await engine.stop()
     await writer.close()
     scale = _WANTED / invoices
@@ -74,23 +71,9 @@ async def _a_day(conninfo: str, invoices: int) -> None:
 
 
 async def _tell(engine: Engine, invoices: int) -> None:
-    commands = [ApplyFact(Fact(_snapshot(number), "poller"), SYSTEM) for number in range(invoices)]
+    commands = [ApplyFact(Fact(snapshot(number), "poller"), SYSTEM) for number in range(invoices)]
     answers = await engine.submit_all(commands)
     assert {answer.result for answer in answers} == {"applied"}
-
-
-def _snapshot(number: int) -> InvoiceObserved:
-    text = f"c{number}@example.com"
-    return InvoiceObserved(
-        invoice_id=f"inv_{number}",
-        customer_id=f"cus_{number}",
-        currency="EUR",
-        total=30_000,
-        amount_remaining=30_000,
-        status=Status.OPEN,
-        email=Address(text, fingerprint(_SECRET, text)),
-        due_on=date(2026, 11, 28),
-    )
 
 
 def _statement(name: str) -> bytes:
@@ -99,12 +82,6 @@ def _statement(name: str) -> bytes:
 
 async def _set(connection: AsyncConnection[tuple[object, ...]], now: datetime) -> None:
     await connection.execute(_statement("set_clock"), {"now": now})
-
-
-async def _sizes(connection: AsyncConnection[tuple[object, ...]]) -> tuple[int, ...]:
-    row = await (await connection.execute(_statement("sizes"))).fetchone()
-    assert row is not None
-    return tuple(int(str(value)) for value in row)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import click
 
 from api.cli.acting import json_option, limit_option, tell_rows
 from api.cli.client import the_ledger
-from api.cli.session import clear_errors, instant
+from api.cli.session import clear_errors, instant, iso
 
 _COLUMNS = {
     "decided (UTC)": "decided_at",
@@ -17,10 +17,6 @@ _COLUMNS = {
     "code": "code",
     "decision": "decision_id",
 }
-
-
-def _iso(at: datetime | None) -> str | None:
-    return at.isoformat() if at is not None else None
 
 
 @click.command("decisions", short_help="List decisions: why did this customer get no mail?")
@@ -58,8 +54,8 @@ def decisions_command(
         "sender": sender,
         "kind": kind,
         "code": code,
-        "from_": _iso(from_),
-        "to": _iso(to),
+        "from_": iso(from_),
+        "to": iso(to),
     }
     rows = list(the_ledger().items("/v1/decisions", limit, **query))
     tell_rows(rows, _COLUMNS, "nothing was asked for", as_json)

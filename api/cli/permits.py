@@ -16,7 +16,7 @@ from api.cli.acting import (
     yes_option,
 )
 from api.cli.client import named, the_ledger
-from api.cli.session import clear_errors, instant
+from api.cli.session import clear_errors, instant, iso
 
 _STATES = ("granted", "redeemed", "sent", "rejected", "unknown", "revoked", "expired")
 _COLUMNS = {
@@ -29,10 +29,6 @@ _COLUMNS = {
     "Message-ID": "message_id",
     "to": "to",
 }
-
-
-def _iso(at: datetime | None) -> str | None:
-    return at.isoformat() if at is not None else None
 
 
 @click.command("permits", short_help="List permits: --state unknown is the work queue.")
@@ -57,7 +53,7 @@ def permits_command(
 
     The Message-ID is what to look for in the mail provider's log.
     """
-    query = {"state": state, "sender": sender, "kind": kind, "from_": _iso(from_), "to": _iso(to)}
+    query = {"state": state, "sender": sender, "kind": kind, "from_": iso(from_), "to": iso(to)}
     rows = list(the_ledger().items("/v1/permits", limit, **query))
     tell_rows(rows, _COLUMNS, "there is no such permit", as_json)
 

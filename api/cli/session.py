@@ -125,6 +125,11 @@ def with_connection(work: "Callable[[AsyncConnection[Any]], Any]") -> Any:
         return asyncio.run(run(conninfo))
 
 
+def iso(at: datetime | None) -> str | None:
+    """A time as the service reads it in a query, None for none."""
+    return at.isoformat() if at is not None else None
+
+
 def instant(
     context: click.Context, parameter: click.Parameter, text: str | None
 ) -> datetime | None:

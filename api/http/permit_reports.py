@@ -1,7 +1,7 @@
 """Makes commands of a permit's later life, redeem and outcome: part of the hot path (D4)."""
 
 import uuid
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 from pydantic import ValidationError
@@ -19,7 +19,7 @@ from ledger.application.skipped_redeem import SKIPPED
 
 _NO_PERMIT = str(uuid.UUID(int=0))
 _WARNS_OF_SKIPPED = ("Ledger-Warning", SKIPPED)
-_TOO_DEEP = problem_answer("invalid_request", "the request is nested too deeply")
+Item = TypeVar("Item", RedeemItem, OutcomeItem)
 
 
 def permit_id_of(text: str) -> str:
@@ -72,21 +72,21 @@ def count_skipped(counters: Counters, answer: Answer) -> Answer:
 
 def redeem_item(caller: Caller, raw: Any) -> Redeem | Answer:
     """The command of one item of a batch, or the 422 to it."""
-    try:
-        asked = RedeemItem.model_validate_json(orjson.dumps(raw))
-    except ValidationError as error:
-        return invalid_answer(error)
-    except orjson.JSONEncodeError:
-        return _TOO_DEEP
-    return redeem_of(caller, asked.permit_id, asked)
+    asked = _read(RedeemItem, raw)
+    return asked if isinstance(asked, Answer) else redeem_of(caller, asked.permit_id, asked)
 
 
 def outcome_item(caller: Caller, raw: Any) -> ReportOutcome | Answer:
     """The command of one item of a batch, or the 422 or 403 to it."""
+    told = _read(OutcomeItem, raw)
+    return told if isinstance(told, Answer) else outcome_of(caller, told.permit_id, told)
+
+
+def _read(item: type[Item], raw: Any) -> Item | Answer:
+    """One item of a batch, or the 422 to what is none; the others of the batch go on."""
     try:
-        told = OutcomeItem.model_validate_json(orjson.dumps(raw))
+        return item.model_validate_json(orjson.dumps(raw))
     except ValidationError as error:
         return invalid_answer(error)
     except orjson.JSONEncodeError:
-        return _TOO_DEEP
-    return outcome_of(caller, told.permit_id, told)
+        return problem_answer("invalid_request", "the request is nested too deeply")

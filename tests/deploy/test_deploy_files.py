@@ -1,8 +1,6 @@
 """What stands in deploy/ to be copied fits the program: its options, settings and time limits."""
 
 import re
-import shutil
-import subprocess
 from collections import defaultdict
 from pathlib import Path
 
@@ -32,18 +30,6 @@ def unit() -> dict[str, list[str]]:
             assert is_one, line
             found[f"{section}.{name}"].append(value)
     return found
-
-
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
-def test_systemd_takes_the_unit(tmp_path: Path) -> None:
-    """The program is exchanged for one that every machine has: systemd looks for it."""
-    copy = tmp_path / UNIT.name
-    text = UNIT.read_text(encoding="utf-8")
-    copy.write_text(text.replace(_PROGRAM, "/bin/true"), encoding="utf-8")
-    done = subprocess.run(
-        ["systemd-analyze", "verify", str(copy)], capture_output=True, text=True, timeout=60
-    )
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_unit_starts_the_service_with_options_that_it_has() -> None:

@@ -6,13 +6,13 @@ import json
 import logging
 import math
 import os
-import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, NoReturn
 
 from sendledger import AsyncLedger, LedgerError, Pace
 
+from api.gates.ending import set_when_told_to_end
 from api.gates.error import GateError
 from api.gates.mcp.guard import Guard, Message, encoded
 from api.gates.mcp.guard_file import GuardFile
@@ -58,10 +58,8 @@ async def run_guard(command: Sequence[str], file: GuardFile, observed: Observed 
         _writer_to(child.stdin),
         observed,
     )
-    loop, told = asyncio.get_running_loop(), asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        with contextlib.suppress(NotImplementedError, RuntimeError):
-            loop.add_signal_handler(number, told.set)
+    told = asyncio.Event()
+    set_when_told_to_end(told)
     inward = asyncio.create_task(_inward(reader, guard, child.stdin, write))
     outward = asyncio.create_task(_outward(child.stdout, guard, write))
     ending = asyncio.create_task(told.wait())

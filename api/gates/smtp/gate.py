@@ -1,10 +1,8 @@
 """Runs the SMTP gate: listens, takes mails, and ends in good order."""
 
 import asyncio
-import contextlib
 import logging
 import os
-import signal
 import socket
 import ssl
 from collections.abc import Callable
@@ -12,6 +10,7 @@ from collections.abc import Callable
 from aiosmtpd.smtp import Envelope as Received
 from sendledger import AsyncLedger, LedgerError, Pace
 
+from api.gates.ending import set_when_told_to_end
 from api.gates.error import GateError
 from api.gates.loopback import is_this_machine
 from api.gates.smtp.configuration import GateFile
@@ -108,9 +107,7 @@ async def run_gate(
         why = os.strerror(error.errno) if error.errno else str(error)
         raise GateError(f"cannot listen on {host}:{port}: {why}") from error
     ended = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        with contextlib.suppress(NotImplementedError, RuntimeError):
-            loop.add_signal_handler(number, ended.set)
+    set_when_told_to_end(ended)
     ready(server.sockets[0].getsockname()[1])
     try:
         await ended.wait()

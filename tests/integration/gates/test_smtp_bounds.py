@@ -29,12 +29,12 @@ class Wire:
     """A connection to the gate, byte by byte."""
 
     def __init__(self, opened: socket.socket) -> None:
-        self.socket, self._file = opened, opened.makefile("rb")
+        self.socket, self.file = opened, opened.makefile("rb")
 
     def reply(self) -> bytes:
         """The next reply, its lines together; empty where the connection has ended."""
         said = b""
-        while line := self._file.readline():
+        while line := self.file.readline():
             said += line
             if line[3:4] == b" ":
                 break
@@ -57,10 +57,18 @@ class Wire:
 @contextmanager
 def wire(port: int) -> Iterator[Wire]:
     """A connection whose greeting was read."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as opened:
-        talk = Wire(opened)
+    with dialled(port) as talk:
         assert talk.reply().startswith(b"220 ")
         yield talk
+
+
+@contextmanager
+def dialled(port: int) -> Iterator[Wire]:
+    """A connection of which nothing was read yet; closed whole, whatever happens in between."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as opened:
+        talk = Wire(opened)
+        with talk.file:
+            yield talk
 
 
 def test_all_commands_of_a_mail_may_come_at_once(
@@ -207,8 +215,8 @@ def test_connections_have_a_number_and_a_time(
 
 
 def _greets(port: int) -> bool:
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as opened:
-        said = Wire(opened).reply()
+    with dialled(port) as talk:
+        said = talk.reply()
         assert said[:3] in (b"220", b"421")
         return said.startswith(b"220 ")
 

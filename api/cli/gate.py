@@ -52,13 +52,14 @@ def smtp_command(listen: tuple[str, int], upstream: tuple[str, int], config: Pat
     from api.process.logs import configure_logging
 
     try:
-        from api.gates.smtp.configuration import read_gate_file
+        from api.gates.gate_file import read_file
+        from api.gates.smtp.configuration import GateFile
         from api.gates.smtp.gate import run_gate
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("aiosmtpd", "aiosmtplib", "sendledger"):
             raise
         raise click.ClickException(_NEEDS) from error
-    file = read_gate_file(config)
+    file = read_file(config, GateFile)
     if not file.ledger and not os.environ.get("LEDGER_URL"):
         raise click.ClickException("name the ledger: LEDGER_URL, or `ledger` in the file")
     configure_logging()

@@ -8,9 +8,9 @@ import pytest
 
 from api.gates.mcp.guard_file import GuardFile
 from api.gates.mcp.tool_asks import wanted
+from api.gates.purpose import _OF_HEADER
+from api.gates.rules import Seen, fit_of
 from api.gates.smtp.configuration import GateFile
-from api.gates.smtp.purpose import _OF_HEADER
-from api.gates.smtp.rules import Seen, fit_of
 from tests.architecture.tree import ROOT
 
 _GUIDES = ROOT / "docs" / "guides"

@@ -53,6 +53,11 @@ class HasFate(Protocol):
         """Whose mail it is."""
         ...
 
+    @property
+    def text(self) -> str:
+        """The code and the sentence of what went wrong."""
+        ...
+
 
 Some = TypeVar("Some", bound=HasFate)
 

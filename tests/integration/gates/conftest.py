@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.http_gate import http_gate_file, running_http_gate
+from tests.support.mail_provider import MailProvider, mail_provider
 from tests.support.service import Client, Service, fresh_service
 from tests.support.smtp_gate import UpstreamServer, gate_file, running_gate, upstream_server
 
@@ -50,3 +52,27 @@ def gate(service: Service, key: Client, running_upstream: UpstreamServer) -> Ite
 def name() -> str:
     """A text that is in no other test's ids."""
     return uuid.uuid4().hex[:12]
+
+
+@pytest.fixture(scope="package")
+def running_provider() -> Iterator[MailProvider]:
+    """The stand-in for all providers."""
+    with mail_provider() as provider:
+        yield provider
+
+
+@pytest.fixture
+def provider(running_provider: MailProvider) -> MailProvider:
+    """The stand-in, as if it were new."""
+    running_provider.clear()
+    return running_provider
+
+
+@pytest.fixture(scope="package")
+def http_gate(service: Service, key: Client, running_provider: MailProvider) -> Iterator[str]:
+    """The URL of a gate without rules but one: what goes to acme.example is unguarded."""
+    rules = [{"recipient": "*@acme.example", "kind": "unguarded"}]
+    url = str(service.http.base_url)
+    file = http_gate_file(url, key.key, running_provider, rule=rules, root="postmark")
+    with running_http_gate(file) as gate:
+        yield gate

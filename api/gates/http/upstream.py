@@ -1,0 +1,134 @@
+"""The providers' side: bounded calls, and what a missing answer proves."""
+
+import asyncio
+import contextlib
+import ssl
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+from sendledger import Delivered, InDoubt, Refused
+from sendledger.adapters.http_mailer import judge, no_answer
+
+from api.gates.error import GateError
+from api.gates.http.call import Answer, Call
+from api.gates.http.configuration import HttpGateFile
+from api.gates.http.provider import Outgoing, Provider
+
+_KEPT = frozenset({"content-type", "retry-after", "x-message-id", "x-request-id", "cf-ray"})
+_KEPT_BEGIN = ("ratelimit-", "x-ratelimit-")
+_PROBE_SECONDS = 5.0
+
+
+class Away(Exception):
+    """Upstream cannot be reached; nothing was handed over."""
+
+
+class SaidNo(Refused):
+    """Upstream refused the mail, with this answer."""
+
+    def __init__(self, detail: str, answer: Answer) -> None:
+        super().__init__(detail)
+        self.answer = answer
+
+
+class Upstream:
+    """One provider. Raises GateError for authorities that cannot be read.
+
+    After a failed connection it is tried out before the next permit is asked for: what is reported
+    as rejected three times is held, and an outage must not do that.
+    """
+
+    def __init__(self, provider: Provider, file: HttpGateFile) -> None:
+        self.provider = provider
+        self._url = file.upstream.url.get(provider.name, provider.url)
+        self._most = file.bounds.body_bytes
+        try:
+            context = ssl.create_default_context(cafile=file.upstream.authorities)
+        except (OSError, ssl.SSLError) as error:
+            raise GateError(f"upstream: {file.upstream.authorities}: {error}") from error
+        self._client = httpx.AsyncClient(
+            base_url=self._url,
+            timeout=file.upstream.seconds,
+            verify=context,
+            trust_env=False,
+            limits=httpx.Limits(max_connections=file.bounds.connections),
+        )
+        self._seconds = file.upstream.seconds
+        self._was_away = False
+
+    async def check(self) -> None:
+        """Raises Away where the last connection failed, and one that is tried now does, too."""
+        if not self._was_away:
+            return
+        parts = urlsplit(self._url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        try:
+            async with asyncio.timeout(_PROBE_SECONDS):
+                _, writer = await asyncio.open_connection(parts.hostname, port)
+        except (OSError, TimeoutError) as error:
+            raise Away(f"{self.provider.name} is away") from error
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
+        self._was_away = False
+
+    async def hand_over(self, call: Call, mail: Outgoing) -> tuple[Delivered, Answer]:
+        """Hand a mail over. Raises SaidNo, Refused where nothing was handed over, or InDoubt."""
+        headers = {**call.picked(self.provider.headers), **mail.headers}
+        if mail.json is not None:
+            body: dict[str, Any] = {"json": mail.json}
+        else:
+            body = {"data": mail.form, "files": list(mail.files) or None}
+        try:
+            answer = await self._answer("POST", mail.path, headers, **body)
+        except httpx.HTTPError as error:
+            missing = no_answer(self.provider.client, error)
+            self._was_away = isinstance(missing, Refused)
+            raise missing from error
+        self._was_away = False
+        judged = httpx.Response(answer.status, headers=answer.headers, content=answer.body)
+        try:
+            return judge(self.provider.client, judged), answer
+        except Refused as refused:
+            raise SaidNo(refused.detail, answer) from refused
+
+    async def pass_on(self, call: Call) -> Answer:
+        """The answer to a call that sends nothing. Raises Away."""
+        headers = call.picked(self.provider.headers | {"content-type"})
+        target = f"{call.path}?{call.query}" if call.query else call.path
+        try:
+            return await self._answer(call.method, target, headers, content=call.body or None)
+        except (httpx.HTTPError, InDoubt) as error:
+            raise Away(f"{self.provider.name} is away") from error
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def _answer(self, method: str, target: str, headers: Any, **body: Any) -> Answer:
+        """The answer as a whole. Raises InDoubt for one that is too long, or takes too long."""
+        try:
+            async with (
+                asyncio.timeout(2 * self._seconds),
+                self._client.stream(method, target, headers=headers, **body) as answer,
+            ):
+                content = bytearray()
+                async for piece in answer.aiter_bytes():
+                    content += piece
+                    if len(content) > self._most:
+                        raise InDoubt(f"the answer of {self.provider.name} does not end")
+        except TimeoutError as error:
+            raise InDoubt(f"{self.provider.name} did not answer in time") from error
+        kept = {
+            name: value
+            for name, value in answer.headers.items()
+            if name in _KEPT or name.startswith(_KEPT_BEGIN)
+        }
+        return Answer(answer.status_code, bytes(content), kept)
+
+
+def with_message_id(delivered: Delivered, own: str | None) -> Delivered:
+    """What was delivered, under the program's own Message-ID where it has one."""
+    return replace(delivered, message_id=own) if own else delivered

@@ -40,8 +40,8 @@ class ProviderMail:
             return {k[2:]: v[0] for k, v in self.form.fields.items() if k.startswith("h:")}
         if "Headers" in self.json:
             return {one["Name"]: one["Value"] for one in self.json["Headers"]}
-        found = self.json.get("headers") or self.json["personalizations"][0].get("headers")
-        return dict(found or {})
+        person = self.json.get("personalizations", [{}])[0]
+        return {**self.json.get("headers", {}), **person.get("headers", {})}
 
 
 @dataclass

@@ -2,17 +2,17 @@
 
 import base64
 import json
-import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.utils import getaddresses
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from api.gates.http.call import Call
 from api.gates.http.form_body import Form, form_of
+from tests.support.loopback_server import serving
 
 KEY = "key-of-the-provider"
 """The one key that it takes."""
@@ -137,16 +137,8 @@ def mail_provider() -> Iterator[MailProvider]:
         def log_message(self, format: str, *args: object) -> None:
             """Do not log requests to standard error."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        provider.url = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield provider
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(Handler) as provider.url:
+        yield provider
 
 
 def _sends(path: str) -> bool:

@@ -10,8 +10,10 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import urlsplit
+
+from tests.support.loopback_server import serving
 
 LATE = 0.45
 """Seconds: longer than the senders wait, so that a request comes after its repetition."""
@@ -61,7 +63,7 @@ def receiver(seed: int, lost: float) -> Iterator[Mails]:
             if not is_lost:
                 self.answer(200, b'{"id": "r_1"}', [("Content-Type", "application/json")])
 
-    with _serving(Handler) as mails.url:
+    with serving(Handler) as mails.url:
         yield mails
 
 
@@ -115,17 +117,5 @@ def harmful_proxy(target: str, seed: int, harm: float) -> Iterator[Proxy]:
             finally:
                 connection.close()
 
-    with _serving(Handler) as proxy.url:
+    with serving(Handler) as proxy.url:
         yield proxy
-
-
-@contextmanager
-def _serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()

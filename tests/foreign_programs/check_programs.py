@@ -126,6 +126,7 @@ def test_a_recipe_mails_once(
     pieces = re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     program.write_text("\n".join([before, *pieces]))
     settings = {"GATE_PORT": str(smtp_gate), "GATE_USER": LOGIN, "GATE_PASSWORD": PASSWORD}
+    settings["ORDER"] = recipe
     for _ in range(2):
         _ran(*command, str(program), **settings)
     (taken,) = upstream.mails

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from api.gates.http.configuration import HttpGateFile
+from api.gates.http.registry import PROVIDERS
 from api.gates.mcp.guard_file import GuardFile
 from api.gates.mcp.tool_asks import wanted
 from api.gates.purpose import _OF_HEADER
 from api.gates.rules import Seen, fit_of
-from api.gates.http.configuration import HttpGateFile
-from api.gates.http.registry import PROVIDERS
 from api.gates.smtp.configuration import GateFile
 from tests.architecture.tree import ROOT
 

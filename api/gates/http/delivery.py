@@ -25,6 +25,8 @@ _EVENT_TYPE = "http_mail"
 _OF_THE_CALL = frozenset({401, 429})
 """What upstream says of the key, or of how fast it is asked: other mails would hear the same."""
 _DOUBT = "outcome_unknown"
+_WITH = "It is not sent again before somebody has found out."
+_WITHOUT = "It has no permit: a repeat sends it again."
 
 
 class Delivery:
@@ -100,7 +102,7 @@ class Delivery:
         except SaidNo as no:
             return self._said_no(who, no)
         except InDoubt as doubt:
-            text = f"{_DOUBT}: {doubt}. It is not sent again before somebody has found out."
+            text = f"{_DOUBT}: {doubt}. {_WITH if unit.ask else _WITHOUT}"
             return later(who, _DOUBT, text)
         except (Away, Refused, Unavailable) as error:
             self._ended = "unavailable", f"unavailable: {error}", None

@@ -16,7 +16,7 @@ from api.gates.http.item import Item
 from api.gates.http.provider import Provider, Route, Rules
 from api.gates.http.registry import PROVIDERS
 from api.gates.http.results import Result, told_of, whole
-from api.gates.http.upstream import Away, Upstream
+from api.gates.http.upstream import Away, Upstream, trusted_by
 from api.gates.purpose import Unit
 from api.gates.sender import Sender, open_sender
 from api.gates.under_way import UnderWay
@@ -34,7 +34,8 @@ class HttpGate:
     def __init__(self, file: HttpGateFile) -> None:
         self.file = file
         self._under_way = UnderWay()
-        self._upstreams = {name: Upstream(one, file) for name, one in PROVIDERS.items()}
+        trusted = trusted_by(file)
+        self._upstreams = {name: Upstream(one, file, trusted) for name, one in PROVIDERS.items()}
         seconds = file.bounds.ledger_seconds
         self._senders = {
             one.provider_key_sha256: open_sender(file, seconds, one.name, one.key, one.refused)

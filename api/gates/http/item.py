@@ -9,7 +9,7 @@ from typing import Any
 from api.gates.carried import OWN_PREFIX
 from api.gates.fingerprint import normal_text
 from api.gates.http.call import BadCall, Call
-from api.gates.http.recipients import RECIPIENT_HEADERS, Addressed, plain
+from api.gates.http.recipients import COMMAND_HEADERS, RECIPIENT_HEADERS, Addressed, plain
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,8 @@ class Fields:
         plain(name, "a header"), plain(value, "a header")
         if name.strip().lower() in RECIPIENT_HEADERS:
             raise BadCall("a header names recipients; name them in the fields of the call")
+        if name.strip().lower() in COMMAND_HEADERS:
+            raise BadCall("a header is a command to the provider; use the field of the call")
         if not self._own(name, value):
             self.headers[name] = value
 

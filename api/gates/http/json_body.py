@@ -5,10 +5,14 @@ an unknown field cannot name a recipient that the gate does not see.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from api.gates.http.call import BadCall, Call
+
+_DEEPEST = 60
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 def json_of(call: Call) -> Any:
@@ -17,9 +21,12 @@ def json_of(call: Call) -> Any:
     if kind != "application/json":
         raise BadCall("the body is not application/json", 415)
     try:
-        return json.loads(call.body, parse_constant=_no_number)
+        value = json.loads(call.body, parse_constant=_no_number)
     except (ValueError, RecursionError):
         raise BadCall("the body is no JSON", 400) from None
+    if not _can_be_written(value, _DEEPEST):
+        raise BadCall("the body holds half a character, or is nested too deeply", 400)
+    return value
 
 
 def fields_of(value: Any, known: frozenset[str], also: frozenset[str], what: str) -> dict[str, Any]:
@@ -79,6 +86,16 @@ def objects_of(value: Any, what: str) -> list[dict[str, Any]]:
     if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
         raise BadCall(f"{what} is a list of objects")
     return value
+
+
+def _can_be_written(value: Any, deep: int) -> bool:
+    """Can it be written as JSON in UTF-8? It must not fail when the permit is redeemed."""
+    if isinstance(value, str):
+        return not _HALF.search(value)
+    if not isinstance(value, dict | list):
+        return True
+    inner = [*value, *value.values()] if isinstance(value, dict) else value
+    return deep > 0 and all(_can_be_written(one, deep - 1) for one in inner)
 
 
 def _no_number(name: str) -> None:

@@ -1,9 +1,10 @@
 """Whom a call's mail goes to: addresses are read, and written anew, so that the provider sees no
 other recipients than the gate did."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from email.utils import getaddresses
+from email.errors import HeaderParseError, InvalidHeaderDefect
+from email.policy import default as _policy
 
 from api.gates.addresses import same_address
 from api.gates.http.call import BadCall
@@ -11,6 +12,18 @@ from ledger.domain.identity import BadAddress, normal_form
 
 RECIPIENT_HEADERS = frozenset({"to", "cc", "bcc", "resent-to", "resent-cc", "resent-bcc"})
 """Header fields that name recipients; a call names them elsewhere."""
+COMMAND_HEADERS = frozenset(
+    {
+        "x-smtpapi",
+        "x-mailgun-deliver-by",
+        "x-mailgun-delivery-time-optimize-period",
+        "x-mailgun-drop-message",
+        "x-mailgun-on-behalf-of",
+        "x-mailgun-recipient-variables",
+        "x-mailgun-time-zone-localize",
+    }
+)
+"""Header fields by which a provider is told recipients, a time, or to send nothing."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +90,20 @@ def recipients(texts: object) -> tuple[Recipient, ...]:
         return ()
     if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
         raise BadCall("recipients are texts")
-    written = [plain(one, "a recipient") for one in given if one.strip()]
-    return tuple(recipient(address, name) for name, address in getaddresses(written))
+    written = (plain(one, "a recipient") for one in given if one.strip())
+    return tuple(one for text in written for one in _read(text))
+
+
+def _read(text: str) -> Iterator[Recipient]:
+    """The recipients of one header field. Raises BadCall where a part of it is none."""
+    try:
+        field = _policy.header_factory("To", text)
+    except (HeaderParseError, IndexError, ValueError):
+        raise BadCall("a recipient is no address") from None
+    if any(isinstance(one, InvalidHeaderDefect) for one in field.defects):
+        raise BadCall("a recipient is no address")
+    for one in field.addresses:
+        yield recipient(one.addr_spec, one.display_name)
 
 
 def plain(text: str, what: str) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import ssl
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -34,24 +35,20 @@ class SaidNo(Refused):
 
 
 class Upstream:
-    """One provider. Raises GateError for authorities that cannot be read.
+    """One provider, whose certificate `trusted` judges.
 
     After a failed connection it is tried out before the next permit is asked for: what is reported
     as rejected three times is held, and an outage must not do that.
     """
 
-    def __init__(self, provider: Provider, file: HttpGateFile) -> None:
-        self.provider = provider
+    def __init__(self, provider: Provider, file: HttpGateFile, trusted: ssl.SSLContext) -> None:
+        self.provider, self._trusted = provider, trusted
         self._url = file.upstream.url.get(provider.name, provider.url)
         self._most = file.bounds.body_bytes
-        try:
-            context = ssl.create_default_context(cafile=file.upstream.authorities)
-        except (OSError, ssl.SSLError) as error:
-            raise GateError(f"upstream: {file.upstream.authorities}: {error}") from error
         self._client = httpx.AsyncClient(
             base_url=self._url,
             timeout=file.upstream.seconds,
-            verify=context,
+            verify=trusted,
             trust_env=False,
             limits=httpx.Limits(max_connections=file.bounds.connections),
         )
@@ -66,7 +63,8 @@ class Upstream:
         port = parts.port or (443 if parts.scheme == "https" else 80)
         try:
             async with asyncio.timeout(_PROBE_SECONDS):
-                _, writer = await asyncio.open_connection(parts.hostname, port)
+                tls = self._trusted if parts.scheme == "https" else None
+                _, writer = await asyncio.open_connection(parts.hostname, port, ssl=tls)
         except (OSError, TimeoutError) as error:
             raise Away(f"{self.provider.name} is away") from error
         writer.close()
@@ -107,12 +105,16 @@ class Upstream:
         """Close the connections."""
         await self._client.aclose()
 
-    async def _answer(self, method: str, target: str, headers: Any, **body: Any) -> Answer:
+    async def _answer(
+        self, method: str, target: str, headers: Mapping[str, str], **body: Any
+    ) -> Answer:
         """The answer as a whole. Raises InDoubt for one that is too long, or takes too long."""
+        # As bytes, as they came: a name of a program need not be ASCII.
+        given = [(n.encode("latin-1"), v.encode("latin-1")) for n, v in headers.items()]
         try:
             async with (
                 asyncio.timeout(2 * self._seconds),
-                self._client.stream(method, target, headers=headers, **body) as answer,
+                self._client.stream(method, target, headers=given, **body) as answer,
             ):
                 content = bytearray()
                 async for piece in answer.aiter_bytes():
@@ -127,6 +129,14 @@ class Upstream:
             if name in _KEPT or name.startswith(_KEPT_BEGIN)
         }
         return Answer(answer.status_code, bytes(content), kept)
+
+
+def trusted_by(file: HttpGateFile) -> ssl.SSLContext:
+    """Whom the gate trusts as a provider. Raises GateError for a file that cannot be read."""
+    try:
+        return ssl.create_default_context(cafile=file.upstream.authorities)
+    except (OSError, ssl.SSLError) as error:
+        raise GateError(f"upstream: {file.upstream.authorities}: {error}") from error
 
 
 def with_message_id(delivered: Delivered, own: str | None) -> Delivered:

@@ -1,6 +1,8 @@
 """Calls to the HTTP gate: recipients, batches, doubts, rules, and what passes or is refused."""
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -10,6 +12,7 @@ from tests.support.http_gate import http_gate_file, running_http_gate
 from tests.support.mail_provider import KEY, MailProvider, ProviderMail
 from tests.support.receivers import free_port
 from tests.support.service import Client, Service
+from tests.support.smtp_gate import eventually
 
 _BEARER = {"Authorization": f"Bearer {KEY}"}
 _TOKEN = {"X-Postmark-Server-Token": KEY}
@@ -78,11 +81,13 @@ def test_the_copies_of_a_customers_mail_go_with_it(
         "X-Ledger-Event-Type": "shipped",
         "X-Ledger-Event-Id": name,
         "X-Ledger-Customer": f"c-{name}",
+        "User-Agent": b"Zo\xeb",
     }
     call = _mail([f"Pat Lee <{to}>"], cc=[boss])
     assert program.post("/resend/emails", json=call, headers=headers).is_success
     (taken,) = provider.mails
     assert (taken.json["to"], taken.json["cc"]) == ([f'"Pat Lee" <{to}>'], [boss])
+    assert taken.headers["user-agent"] == "Zo\xeb"
     permit = _permits(service, taken)
     assert (permit["kind"], permit["customer_id"]) == ("notification", f"c-{name}")
     assert not any(name.startswith("x-ledger") for name in taken.headers)
@@ -306,3 +311,36 @@ def test_a_mail_for_another_address_than_the_ledgers_goes_nowhere(
     answer = program.post("/resend/emails", json=call)
     assert (answer.status_code, answer.json()["name"]) == (422, "other_address")
     assert provider.mails == []
+
+
+@pytest.mark.parametrize("programs", [2, 8])
+def test_of_programs_that_send_one_mail_at_once_one_does(
+    program: httpx.Client, provider: MailProvider, name: str, programs: int
+) -> None:
+    call = _mail(f"pat-{name}@example.com", subject=name)
+    with ThreadPoolExecutor(programs) as pool:
+        calls = [pool.submit(program.post, "/resend/emails", json=call) for _ in range(programs)]
+        heard = [one.result() for one in calls]
+    assert sorted(one.status_code for one in heard)[0] == 200
+    assert [one.status_code for one in heard].count(200) == 1
+    codes = {one.json()["name"] for one in heard if one.status_code != 200}
+    assert codes <= {"already_sent", "permit_held", "outcome_unknown"}
+    assert len(provider.mails) == 1
+
+
+def test_a_mail_is_seen_through_though_its_program_has_left(
+    http_gate: str, provider: MailProvider, service: Service, name: str
+) -> None:
+    taken: list[ProviderMail] = []
+    left = threading.Event()
+
+    def on_mail(mail: ProviderMail) -> None:
+        left.wait(30)
+        taken.append(mail)
+
+    provider.on_mail = on_mail
+    call = _mail(f"pat-{name}@example.com", subject=name)
+    with pytest.raises(httpx.ReadTimeout):
+        httpx.post(f"{http_gate}/resend/emails", json=call, headers=_BEARER, timeout=0.3)
+    left.set()
+    eventually(lambda: bool(taken) and _permits(service, taken[0])["state"] == "sent")

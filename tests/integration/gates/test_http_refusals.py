@@ -1,14 +1,18 @@
 """What the HTTP gate lets pass, and what it refuses before anything is asked or handed over."""
 
 import asyncio
+import json
 import socket
+import ssl
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from api.gates.error import GateError
+from api.gates.gate_file import Tls
 from api.process.gate_serving import run_http_gate
 from tests.support.http_gate import http_gate_file, running_http_gate
 from tests.support.mail_provider import KEY, MailProvider
@@ -21,6 +25,13 @@ _PERSON: dict[str, Any] = {"to": [{"email": _TO}]}
 _GRID: dict[str, Any] = {"personalizations": [_PERSON], "from": {"email": "a@acme.example"}}
 _FORM = {"from": "a@acme.example", "to": _TO, "subject": "s", "text": "t"}
 _MARK = {"From": "a@acme.example", "To": _TO, "Subject": "s", "TextBody": "t"}
+
+
+def _nested(deep: int) -> Any:
+    value: Any = "x"
+    for _ in range(deep):
+        value = {"in": value}
+    return value
 
 
 @pytest.fixture
@@ -105,11 +116,14 @@ def test_what_might_send_does_not(
         ("/resend/emails", _MAIL | {"headers": {"X-A": "a\r\nBcc: x@b.c"}}, "a line break"),
         ("/resend/emails", _MAIL | {"subject": "a\nBcc: x@b.c"}, "a line break"),
         ("/resend/emails", _MAIL | {"to": []}, "names no recipient"),
-        ("/resend/emails", _MAIL | {"to": "a@b.example, "}, "is no address"),
+        ("/resend/emails", _MAIL | {"to": "a@b.example;c@d.example"}, "is no address"),
         ("/resend/emails", _MAIL | {"to": "a@b.example c@d.example"}, "is no address"),
         ("/resend/emails", _MAIL | {"to": {"a": 1}}, "recipients are texts"),
         ("/resend/emails", _MAIL | {"headers": {"X-Ledger-Kind": "letter"}}, "X-Ledger-Kind must"),
         ("/resend/emails", _MAIL | {"headers": {"X-Ledger-Permit": "1"}}, "been through a gate"),
+        ("/resend/emails", _MAIL | {"headers": {"x-smtpapi": "{}"}}, "a command to the provider"),
+        ("/resend/emails", _MAIL | {"text": "\ud800"}, "half a character"),
+        ("/resend/emails", _MAIL | {"template": _nested(70)}, "nested too deeply"),
         ("/resend/emails", [_MAIL], "is an object"),
         ("/resend/emails/batch", [], "is a list of mails"),
         ("/resend/emails/batch", [_MAIL] * 101, "has 100 mails at most"),
@@ -153,7 +167,8 @@ def test_a_call_that_hides_something_is_refused(
     if "mailgun" in path:
         answer = program.post(path, data=body, auth=("api", KEY))
     else:
-        answer = program.post(path, json=body)
+        content = json.dumps(body)
+        answer = program.post(path, content=content, headers={"Content-Type": "application/json"})
     assert 400 <= answer.status_code < 429
     assert why in answer.text
     assert provider.mails == []
@@ -223,3 +238,30 @@ def test_keys_do_not_travel_in_clear_between_machines(key: Client, provider: Mai
     file = http_gate_file("http://127.0.0.1:1", key.key, provider)
     with pytest.raises(GateError, match="travel in clear"):
         asyncio.run(run_http_gate(file, ("0.0.0.0", 0), print))
+
+
+def test_keys_travel_by_tls_where_the_file_has_a_certificate(
+    service: Service, key: Client, provider: MailProvider, certificate: Path, name: str
+) -> None:
+    tls = {"certificate": str(certificate)}
+    file = http_gate_file(str(service.http.base_url), key.key, provider, tls=tls)
+    context = ssl.create_default_context(cafile=str(certificate))
+    with running_http_gate(file) as gate:
+        url = gate.replace("http://127.0.0.1", "https://localhost") + "/resend/emails"
+        mail = _MAIL | {"to": f"pat-{name}@example.com"}
+        assert httpx.post(url, json=mail, headers=_HEADERS, verify=context).is_success
+    wrong = file.model_copy(update={"tls": Tls(certificate=Path("/none.pem"))})
+    with pytest.raises(GateError, match="cannot be used"):
+        asyncio.run(run_http_gate(wrong, ("127.0.0.1", 0), print))
+
+
+def test_a_certificate_of_the_provider_that_does_not_fit_is_no_provider(
+    service: Service, key: Client, provider: MailProvider, name: str
+) -> None:
+    upstream = {"url": {"resend": provider.url.replace("http:", "https:")}}
+    file = http_gate_file(str(service.http.base_url), key.key, provider, upstream=upstream)
+    with running_http_gate(file) as gate:
+        mail = _MAIL | {"to": f"pat-{name}@example.com"}
+        answer = httpx.post(f"{gate}/resend/emails", json=mail, headers=_HEADERS)
+    assert (answer.status_code, answer.json()["name"]) == (503, "unavailable")
+    assert provider.mails == []

@@ -28,7 +28,7 @@ _KNOWN = frozenset(
 )
 _FILES = frozenset({"attachment", "inline"})
 _TIMES = ("o:deliverytime", "o:deliverytime-optimize-period", "o:time-zone-localize")
-_MESSAGES = re.compile(r"/v3/[^/]+/messages")
+_MESSAGES = re.compile(r"/v3/[A-Za-z0-9.-]+/messages")
 _ROUTE = Route("mail")
 
 

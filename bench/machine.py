@@ -12,6 +12,8 @@ import psutil
 
 _QUIET_SHARE = 0.12
 _LOOK_SECONDS = 0.25
+_QUIET_LOOKS = 3
+"""How often in a row: read models that wait for the disk do nothing either for a moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +50,12 @@ def wait_until_quiet(
     False where they were still busy after `at_most` seconds.
     """
     give_up = time.monotonic() + at_most
-    before = _all_cpu_seconds(services, postmaster)
+    before, looks = _all_cpu_seconds(services, postmaster), 0
     while time.monotonic() < give_up:
         time.sleep(_LOOK_SECONDS)
         now = _all_cpu_seconds(services, postmaster)
-        if now - before < _QUIET_SHARE * _LOOK_SECONDS:
+        looks = looks + 1 if now - before < _QUIET_SHARE * _LOOK_SECONDS else 0
+        if looks == _QUIET_LOOKS:
             return True
         before = now
     return False

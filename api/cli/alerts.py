@@ -70,6 +70,9 @@ def alerts_ack(
         tell_json(answer)
     else:
         click.echo(f"{counted(answer['acked'], 'alert')} acknowledged by {by}")
+        left = len(set(ids)) - answer["acked"]
+        if left > 0:
+            click.echo(f"{left} of those named: no such alert, or seen before", err=True)
 
 
 def _all_unseen(

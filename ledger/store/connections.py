@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
+from select import POLLIN, POLLPRI, poll
 from typing import Any
 
 import orjson
@@ -83,9 +84,21 @@ def _pool(
             "client_encoding": "UTF8",
             "options": session_options(),
         },
-        check=AsyncConnectionPool.check_connection,
+        check=_check,
         configure=_read_json_fast,
     )
+
+
+async def _check(connection: AsyncConnection[Any]) -> None:
+    """Raises psycopg.Error where the server has closed the connection, so that another is taken.
+
+    An idle connection has nothing to read unless it was closed or a notice came, so that in most
+    cases no round trip is needed.
+    """
+    socket = poll()
+    socket.register(connection.fileno(), POLLIN | POLLPRI)
+    if socket.poll(0):
+        await AsyncConnectionPool.check_connection(connection)
 
 
 async def _read_json_fast(connection: AsyncConnection[Any]) -> None:

@@ -215,3 +215,34 @@ def test_every_kind_can_be_paused_and_no_other_word(kind: str) -> None:
     assert PauseRequest(scope=f"kind:{kind}", reason="a test").scope == f"kind:{kind}"
     with pytest.raises(ValidationError):
         PauseRequest(scope=f"kind:{kind}s", reason="a test")
+
+
+@pytest.mark.parametrize("scope", ["all", "outreach", "kind:reminder", "sender:{}"])
+def test_a_claim_under_a_pause_denies_one_customer_and_not_each(
+    service: Service, name: str, scope: str
+) -> None:
+    """Pollers go on claiming: a row for each due customer would fill the decision log."""
+    poller = service.client("send", name=f"poller-{name}")
+    _due(service, name, 3)
+    _pause(service, scope.format(poller.name)).ok()
+    claim = poller.post("/v1/due/claim", {"limit": 100}).ok()
+    assert claim["permits"] == []
+    assert [withheld["code"] for withheld in claim["withheld"]] == ["paused"]
+    denials = service.get("/v1/decisions", sender=poller.name).ok()["items"]
+    assert [denial["code"] for denial in denials] == ["paused"]
+
+
+@pytest.mark.parametrize("scope", ["kind:reply", "sender:nobody"])
+def test_a_pause_of_others_leaves_a_claim_whole(service: Service, name: str, scope: str) -> None:
+    poller = service.client("send", name=f"poller-{name}")
+    _due(service, name, 3)
+    _pause(service, scope).ok()
+    permits = poller.post("/v1/due/claim", {"limit": 1000}).ok()["permits"]
+    assert len([p for p in permits if p["customer_id"].startswith(name)]) == 3
+
+
+def _due(service: Service, name: str, customers: int) -> None:
+    """As many customers with an invoice whose first reminder is due."""
+    day = (service.clock - timedelta(days=4)).date().isoformat()
+    for number in range(customers):
+        service.put_invoice(f"{name}-{number}", customer_id=f"{name}-{number}", due_on=day).ok()

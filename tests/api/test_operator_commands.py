@@ -147,6 +147,9 @@ def test_alerts_are_listed_and_acknowledged(run: Command, service: Service, name
     assert _json(run("alerts", "list", "--json")) == []
     again = run("alerts", "ack", "--all", "--by", "bob")
     assert again.stdout == "0 alerts acknowledged by bob\n"
+    missed = run("alerts", "ack", "999999", "--by", "bob")
+    assert missed.stdout == "0 alerts acknowledged by bob\n"
+    assert missed.stderr == "1 of those named: no such alert, or seen before\n"
     assert run("alerts", "ack").exit_code == 2
     assert run("alerts", "ack", "1", "--kind", "x").exit_code == 2
 

@@ -82,6 +82,14 @@ class Flows:
                 return answer
             if wait >= deadline.left():
                 raise Unavailable(answer.why) if isinstance(answer, NoAnswer) else no_of(answer)
+            if number == 1:
+                why = answer.why if isinstance(answer, NoAnswer) else f"status {answer.status}"
+                log.warning(
+                    "the ledger did not answer the %s (%s); asking again for up to %.0f seconds",
+                    call.operation,
+                    why,
+                    deadline.left(),
+                )
             yield Pause(wait)
 
     def ask(self, ask: Ask) -> Flow[Granted]:

@@ -104,13 +104,15 @@ def test_a_redeem_that_says_anything_else_is_given_back(
     assert [body["outcome"] for body in stub.bodies("outcome")] == ["rejected"]
 
 
-def test_without_an_answer_to_ask_nothing_is_sent_and_the_wait_is_bounded(
-    face: Face, stub: Stub
+def test_without_an_answer_to_ask_nothing_is_sent_and_the_wait_is_bounded_and_told(
+    face: Face, stub: Stub, caplog: pytest.LogCaptureFixture
 ) -> None:
     mailer = Mailer()
     stub.always("permits", lost)
     with pytest.raises(Unavailable, match="ReadError"):
         face.send_once(ASK, mailer)
+    told = "the ledger did not answer the ask (ReadError); asking again for up to 30 seconds"
+    assert [r.getMessage() for r in caplog.records if r.levelname == "WARNING"] == [told]
     assert mailer.mails == []
     assert 8 <= len(stub.asked) <= 40
     assert sum(stub.clock.slept) <= 30.0

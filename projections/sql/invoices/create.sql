@@ -212,14 +212,18 @@ DECLARE
     age integer := (instant AT TIME ZONE i.zone)::date - i.starts_on;
     place integer := CASE p.catch_up WHEN 'next' THEN 1 ELSE cardinality(i.rungs) END;
 BEGIN
-    IF p.snapshot_max_age > 0 AND (
-        i.observed_at <= instant - interval '24 hours' * p.snapshot_max_age
-        OR EXISTS (SELECT FROM silent_feeds f WHERE f.source = i.source)) THEN
-        RETURN NULL;
+    -- Nested, since PL/pgSQL evaluates a condition without a subquery or an SQL function much faster.
+    IF p.snapshot_max_age > 0 THEN
+        IF i.observed_at <= instant - interval '24 hours' * p.snapshot_max_age
+            OR EXISTS (SELECT FROM silent_feeds f WHERE f.source = i.source) THEN
+            RETURN NULL;
+        END IF;
     END IF;
-    IF i.subscriptions IS NOT NULL AND NOT p.remind_after_subscription_end
-        AND subscriptions_ended(i.debtor_id, i.subscriptions, instant) THEN
-        RETURN NULL;
+    IF i.subscriptions IS NOT NULL THEN
+        IF NOT p.remind_after_subscription_end
+            AND subscriptions_ended(i.debtor_id, i.subscriptions, instant) THEN
+            RETURN NULL;
+        END IF;
     END IF;
     WHILE place > 1 AND p.stage_days[i.rungs[place]] > age LOOP
         place := place - 1;

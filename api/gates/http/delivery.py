@@ -13,8 +13,8 @@ from api.gates.fate import Fate
 from api.gates.http.call import Answer, BadCall, Call
 from api.gates.http.configuration import HttpGateFile
 from api.gates.http.item import Item
-from api.gates.http.provider import Outgoing
-from api.gates.http.results import Result, denied_result, later
+from api.gates.http.provider import Outgoing, Route
+from api.gates.http.results import Result, denied_result, later, told_of, whole
 from api.gates.http.upstream import Away, SaidNo, Upstream, with_message_id
 from api.gates.purpose import BadHeader, Envelope, Unit, units_of
 from api.gates.sender import Sender
@@ -55,6 +55,20 @@ class Delivery:
             except BadHeader as error:
                 raise BadCall(str(error)) from error
         return found
+
+    async def answer(
+        self, route: Route, items: Sequence[Item], units: Sequence[Sequence[Unit]]
+    ) -> Answer:
+        """The one answer to the call; `units` are those of each mail."""
+        provider = self._upstream.provider
+        found = [await self.results(*each) for each in zip(items, units, strict=True)]
+        if route.together is None:
+            return whole(provider, items[0], [one for each in found for one in each]).answer
+        wholes = [whole(provider, item, each) for item, each in zip(items, found, strict=True)]
+        is_about_the_call = found[0][0].ends_all
+        if is_about_the_call or all(one.fate is Fate.LATER for one in wholes):
+            return wholes[0].answer
+        return route.together(self._call, wholes, told_of(wholes))
 
     async def results(self, item: Item, units: Sequence[Unit]) -> list[Result]:
         """What became of a mail; once ledger or upstream is away no further one is tried."""

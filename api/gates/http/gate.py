@@ -3,11 +3,9 @@
 import asyncio
 import logging
 import re
-from collections.abc import Sequence
 from ipaddress import ip_address, ip_network
 
 from api.gates.error import GateError
-from api.gates.fate import Fate
 from api.gates.http.call import Answer, BadCall, Call, json_answer
 from api.gates.http.configuration import HttpGateFile
 from api.gates.http.credentials import sha256_of
@@ -15,7 +13,6 @@ from api.gates.http.delivery import Delivery
 from api.gates.http.item import Item
 from api.gates.http.provider import Provider, Route, Rules
 from api.gates.http.registry import PROVIDERS
-from api.gates.http.results import Result, told_of, whole
 from api.gates.http.upstream import Away, Upstream, trusted_by
 from api.gates.purpose import Unit
 from api.gates.sender import Sender, open_sender
@@ -69,7 +66,7 @@ class HttpGate:
                 raise BadCall(why, 401, "unauthorized")
             route = provider.route(call.path) if call.method == "POST" else None
             if route is not None:
-                return await self._under_way.see_through(self._sent(provider, route, call, sender))
+                return await self._sent(provider, route, call, sender)
             return await self._passed_on(provider, call)
         except BadCall as bad:
             return provider.error(bad.status or provider.denied, bad.code, f"{bad.code}: {bad}")
@@ -94,13 +91,7 @@ class HttpGate:
             items, units = self._read(provider, route, call, delivery)
         else:
             items, units = await asyncio.to_thread(self._read, provider, route, call, delivery)
-        found = [await delivery.results(*each) for each in zip(items, units, strict=True)]
-        if route.together is None:
-            return whole(provider, items[0], [one for each in found for one in each]).answer
-        wholes = [whole(provider, item, each) for item, each in zip(items, found, strict=True)]
-        if all(one.fate is Fate.LATER for one in wholes) or _says_one_thing(found):
-            return wholes[0].answer
-        return route.together(call, wholes, told_of(wholes))
+        return await self._under_way.see_through(delivery.answer(route, items, units))
 
     def _read(
         self, provider: Provider, route: Route, call: Call, delivery: Delivery
@@ -131,11 +122,6 @@ class HttpGate:
             return None
         mapped = getattr(address, "ipv4_mapped", None) or address
         return self._anonymous if any(mapped in one for one in self._networks) else None
-
-
-def _says_one_thing(found: Sequence[Sequence[Result]]) -> bool:
-    """Did upstream's first answer end the whole call?"""
-    return found[0][0].ends_all
 
 
 def unknown_provider() -> Answer:

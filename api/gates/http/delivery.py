@@ -15,15 +15,13 @@ from api.gates.http.configuration import HttpGateFile
 from api.gates.http.item import Item
 from api.gates.http.provider import Outgoing, Route
 from api.gates.http.results import Result, denied_result, later, told_of, whole
-from api.gates.http.upstream import Away, SaidNo, Upstream, with_message_id
+from api.gates.http.upstream import OF_THE_KEY, Away, SaidNo, Upstream, with_message_id
 from api.gates.purpose import BadHeader, Envelope, Unit, units_of
 from api.gates.sender import Sender
 
 _log = logging.getLogger("ledger.gate")
 _EVENT_TYPE = "http_mail"
 """What a mail is that is named by its fingerprint."""
-_OF_THE_CALL = frozenset({401, 429})
-"""What upstream says of the key, or of how fast it is asked: other mails would hear the same."""
 _DOUBT = "outcome_unknown"
 _WITH = "It is not sent again before somebody has found out."
 _WITHOUT = "It has no permit: a repeat sends it again."
@@ -95,7 +93,7 @@ class Delivery:
         """The result; None where something else is to be asked for instead."""
         who = unit.recipients
         try:
-            await self._upstream.check()
+            await self._upstream.check(self._call)
             if unit.ask is None:
                 mail = self._outgoing(item, unit, None)
                 _, answer = await self._upstream.hand_over(self._call, mail)
@@ -125,7 +123,7 @@ class Delivery:
     def _said_no(self, who: tuple[str, ...], no: SaidNo) -> Result:
         """Upstream's own no: its answer goes back as it is."""
         status = no.answer.status
-        is_of_call = status in _OF_THE_CALL
+        is_of_call = status in OF_THE_KEY
         if is_of_call:
             self._ended = f"http_{status}", no.detail, no.answer
         fate = Fate.LATER if status == 429 else Fate.REFUSED

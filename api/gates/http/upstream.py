@@ -15,11 +15,18 @@ from sendledger.adapters.http_mailer import judge, no_answer
 from api.gates.error import GateError
 from api.gates.http.call import Answer, Call
 from api.gates.http.configuration import HttpGateFile
+from api.gates.http.credentials import sha256_of
 from api.gates.http.provider import Outgoing, Provider
 
-_KEPT = frozenset({"content-type", "retry-after", "x-message-id", "x-request-id", "cf-ray"})
+_KEPT = frozenset({"content-type", "retry-after", "x-message-id", "x-request-id"})
 _KEPT_BEGIN = ("ratelimit-", "x-ratelimit-")
 _PROBE_SECONDS = 5.0
+OF_THE_KEY = frozenset({401, 429})
+"""What upstream says of a key, or of how fast it is used: other mails would hear the same."""
+_BELIEVED_SECONDS = 5.0
+"""So long such an answer is believed where it has no Retry-After; at most so long where it has."""
+_MOST_BELIEVED_SECONDS = 60.0
+_MOST_KEYS = 1000
 
 
 class Away(Exception):
@@ -37,8 +44,9 @@ class SaidNo(Refused):
 class Upstream:
     """One provider, whose certificate `trusted` judges.
 
-    After a failed connection it is tried out before the next permit is asked for: what is reported
-    as rejected three times is held, and an outage must not do that.
+    After a failed connection it is tried out before the next permit is asked for, and a key that it
+    refused, or that it was asked with too fast, is not tried again at once: what is reported as
+    rejected three times is held, and an outage or a limit must not do that.
     """
 
     def __init__(self, provider: Provider, file: HttpGateFile, trusted: ssl.SSLContext) -> None:
@@ -54,9 +62,16 @@ class Upstream:
         )
         self._seconds = file.upstream.seconds
         self._was_away = False
+        self._refused_keys: dict[str, tuple[float, SaidNo]] = {}
 
-    async def check(self) -> None:
-        """Raises Away where the last connection failed, and one that is tried now does, too."""
+    async def check(self, call: Call) -> None:
+        """Raises Away where the last connection failed, and one that is tried now does, too.
+
+        Raises SaidNo where the call's key was refused a moment ago.
+        """
+        believed = self._refused_keys.get(self._key(call))
+        if believed is not None and asyncio.get_running_loop().time() < believed[0]:
+            raise SaidNo(believed[1].detail, believed[1].answer)
         if not self._was_away:
             return
         parts = urlsplit(self._url)
@@ -90,7 +105,10 @@ class Upstream:
         try:
             return judge(self.provider.client, judged), answer
         except Refused as refused:
-            raise SaidNo(refused.detail, answer) from refused
+            no = SaidNo(refused.detail, answer)
+            if answer.status in OF_THE_KEY:
+                self._believe(call, no)
+            raise no from refused
 
     async def pass_on(self, call: Call) -> Answer:
         """The answer to a call that sends nothing. Raises Away."""
@@ -104,6 +122,18 @@ class Upstream:
     async def close(self) -> None:
         """Close the connections."""
         await self._client.aclose()
+
+    def _key(self, call: Call) -> str:
+        return sha256_of(self.provider.credential(call) or "")
+
+    def _believe(self, call: Call, no: SaidNo) -> None:
+        """Repeat this answer for a while, without a question to the ledger."""
+        if len(self._refused_keys) >= _MOST_KEYS:
+            self._refused_keys.clear()
+        told = no.answer.headers.get("retry-after", "")
+        seconds = float(told) if told.isdecimal() else _BELIEVED_SECONDS
+        until = asyncio.get_running_loop().time() + min(seconds, _MOST_BELIEVED_SECONDS)
+        self._refused_keys[self._key(call)] = until, no
 
     async def _answer(
         self, method: str, target: str, headers: Mapping[str, str], **body: Any

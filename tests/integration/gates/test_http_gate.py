@@ -234,7 +234,7 @@ def test_recipient_variables_make_a_mail_of_each_recipient(
 
 @pytest.mark.parametrize(
     ("status", "heard", "state"),
-    [(0, 503, "unknown"), (500, 503, "unknown"), (409, 503, "unknown"), (429, 429, "rejected")],
+    [(0, 503, "unknown"), (500, 503, "unknown"), (409, 503, "unknown"), (403, 403, "rejected")],
 )
 def test_what_a_missing_answer_leaves(
     program: httpx.Client,
@@ -256,6 +256,32 @@ def test_what_a_missing_answer_leaves(
         assert (again.status_code, again.json()["name"]) == (503, "outcome_unknown")
     else:
         assert again.status_code == 200
+
+
+@pytest.mark.parametrize("status", [401, 429])
+def test_a_key_that_the_provider_refused_is_not_tried_again_at_once(
+    service: Service, key: Client, provider: MailProvider, name: str, status: int
+) -> None:
+    calls = [_mail(to, subject=name) for to in _people(name, 5)]
+    told = {"statusCode": status, "name": "x", "message": "no"}
+
+    def rejected() -> int:
+        items = service.get("/v1/permits", state="rejected", sender=key.name, limit=1000).ok()
+        return len(items["items"])
+
+    before = rejected()
+    with running_http_gate(http_gate_file(str(service.http.base_url), key.key, provider)) as gate:
+        provider.answers.append((status, told))
+        url = f"{gate}/resend/emails"
+        heard = [httpx.post(url, json=call, headers=_BEARER) for call in calls]
+        batch = httpx.post(f"{url}/batch", json=calls, headers=_BEARER)
+        other = httpx.post(url, json=calls[0], headers={"Authorization": "Bearer other"})
+    assert [one.json() for one in [*heard, batch]] == [told] * 6
+    assert {one.status_code for one in [*heard, batch]} == {status}
+    assert (other.status_code, "knows no login" in other.text) == (401, True)
+    # The provider was called once, and one permit was used.
+    assert (provider.answers, provider.mails) == ([], [])
+    assert rejected() == before + 1
 
 
 def test_an_outage_of_the_provider_costs_one_rejection(

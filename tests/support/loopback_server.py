@@ -29,3 +29,12 @@ def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
         finally:
             server.shutdown()
             thread.join()
+
+
+def whole_body(request: BaseHTTPRequestHandler) -> bytes:
+    """The body of a request. Raises ConnectionError where its caller was killed while it sent."""
+    length = int(request.headers.get("Content-Length") or 0)
+    body = request.rfile.read(length)
+    if len(body) < length:
+        raise ConnectionError("the body was cut off")
+    return body

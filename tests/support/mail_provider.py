@@ -12,7 +12,7 @@ from typing import Any
 
 from api.gates.http.call import Call
 from api.gates.http.form_body import Form, form_of
-from tests.support.loopback_server import serving
+from tests.support.loopback_server import serving, whole_body
 
 KEY = "key-of-the-provider"
 """The one key that it takes."""
@@ -77,7 +77,7 @@ def mail_provider() -> Iterator[MailProvider]:
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            body = whole_body(self)
             headers = {name.lower(): value for name, value in self.headers.items()}
             if not _has_key(headers):
                 self.answer(401, _error(self.path, 401, "no such key"))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from urllib.parse import urlsplit
 
-from tests.support.loopback_server import serving
+from tests.support.loopback_server import serving, whole_body
 
 _SECONDS = 30.0
 _PASSED_ON = ("content-type", "retry-after", "idempotent-replayed", "ledger-warning")
@@ -32,7 +32,7 @@ def watched_ledger(target: str) -> Iterator[WatchedLedger]:
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            body = whole_body(self)
             names = ("authorization", "content-type", "idempotency-key")
             given = {name: self.headers[name] for name in names if self.headers[name]}
             there = http.client.HTTPConnection(str(host), port, timeout=_SECONDS)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from urllib.parse import urlsplit
 
-from tests.support.loopback_server import serving
+from tests.support.loopback_server import serving, whole_body
 
 LATE = 0.45
 """Seconds: longer than the senders wait, so that a request comes after its repetition."""
@@ -23,10 +23,6 @@ FAULTS = ("drop_request", "drop_answer", "twice", "late", "busy")
 class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Do not log requests to standard error."""
-
-    def body(self) -> bytes:
-        """The request's body."""
-        return self.rfile.read(int(self.headers.get("Content-Length") or 0))
 
     def answer(self, status: int, content: bytes, headers: list[tuple[str, str]]) -> None:
         """Answer; whoever was killed meanwhile does not hear it."""
@@ -56,7 +52,7 @@ def receiver(seed: int, lost: float) -> Iterator[Mails]:
 
     class Handler(_Handler):
         def do_POST(self) -> None:
-            self.body()
+            whole_body(self)
             with lock:
                 mails.counts[self.path.strip("/")] += 1
                 is_lost = draw.random() < lost
@@ -83,7 +79,7 @@ def harmful_proxy(target: str, seed: int, harm: float) -> Iterator[Proxy]:
 
     class Handler(_Handler):
         def do_POST(self) -> None:
-            body = self.body()
+            body = whole_body(self)
             with lock:
                 fault = draw.choice(FAULTS) if draw.random() < harm else "none"
                 proxy.made[fault] += 1

@@ -48,7 +48,8 @@ class ProviderMail:
 class MailProvider:
     """Takes mails. `answers` are given instead of the next ones: a status and a body.
 
-    A status of 0 breaks the connection off; the mail counts where the status is 0 or above 499.
+    A status of 0 breaks the connection off, and so does a mail that `is_lost` picks; the mail
+    counts where the status is 0 or above 499.
     `on_mail` is called before a mail is answered; `calls` are those that sent nothing.
     """
 
@@ -57,6 +58,7 @@ class MailProvider:
     answers: list[tuple[int, Any]] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
     on_mail: Callable[[ProviderMail], None] = lambda mail: None
+    is_lost: Callable[[ProviderMail], bool] = lambda mail: False
 
     def clear(self) -> None:
         """As if it were new."""
@@ -90,7 +92,7 @@ def mail_provider() -> Iterator[MailProvider]:
             if status in (0, 200) or status >= 500:
                 provider.mails.append(mail)
             provider.on_mail(mail)
-            if status == 0:
+            if status == 0 or provider.is_lost(mail):
                 self.close_connection = True
                 return
             if status == 200:

@@ -1,8 +1,8 @@
-"""Makes the types of the TypeScript client from the OpenAPI document, or checks that they are current.
+"""Makes the types of the TypeScript client from the OpenAPI document, or checks them.
 
     python -m tests.openapi_clients.client_types [--check]
 
-Needs `make clients-typescript-tools` before. Only the schemas that the client sends are kept: the whole
+Needs `make client-tools` before. Only the schemas that the client sends are kept: the whole
 document makes twenty times as many lines, which no program that uses the client would read.
 """
 
@@ -21,12 +21,12 @@ CLIENT = Path(__file__).parents[2] / "clients/typescript"
 TYPES = CLIENT / "src/openapi.ts"
 SENT = ("PermitRequest", "OutcomeRequest", "InvoiceSnapshot")
 _OPENING = (
-    "/** The ledger's requests, made from /openapi.json by `make client-types`; not edited by hand. */\n"
+    "/** The ledger's requests, made from /openapi.json by `make client-types`, never by hand. */\n"
 )
 
 
 def main(check: bool) -> None:
-    """Write the types, or exit with an error where what is committed is not what would be written."""
+    """Write the types; with `check` exit with an error where what is committed differs."""
     made = _types(_sent(openapi_document()))
     if not check:
         TYPES.write_text(made, encoding="utf-8")

@@ -24,7 +24,7 @@ README = ROOT / "clients/python/README.md"
 PAGES = [
     README,
     ROOT / "docs/guides/python-client.md",
-    *sorted((ROOT / "docs/recipes").glob("*.md")),
+    *sorted(set((ROOT / "docs/recipes").glob("*.md")) - {ROOT / "docs/recipes/bullmq.md"}),
 ]
 OBJECTS: dict[str, Any] = {"ledger": Ledger, "permit": Permit, "kinds": kinds}
 KINDS = frozenset(

@@ -1,4 +1,4 @@
-/** The ledger's requests, made from /openapi.json by `make client-types`; not edited by hand. */
+/** The ledger's requests, made from /openapi.json by `make client-types`, never by hand. */
 export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {

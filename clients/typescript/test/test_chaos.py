@@ -18,7 +18,8 @@ from pathlib import Path
 import pytest
 
 from clients.python.tests.chaos_network import FAULTS, harmful_proxy, receiver
-from clients.python.tests.chaos_run import STEPS, Run, all_is_settled, judge
+from clients.python.tests.chaos_run import STEPS, Run, all_is_settled
+from tests.support.chaos_judge import judged
 from tests.support.service import Service
 
 SENDS = int(os.environ.get("LEDGER_TEST_CLIENT_SENDS", "60"))
@@ -67,10 +68,10 @@ def test_killed_senders_on_a_bad_network_send_each_mail_at_most_once(
         assert set(kills) == set(STEPS)
         assert set(FAULTS) <= set(proxy.made)
         service.advance(minutes=11)
-        judge(service, key, mails, sends)
+        judged(service, key.name, mails.counts, sends)
         rest = {**common, "ledger": direct, "sends": sends, "done": str(folder / "d")}
         assert Run(SENDER, rest, random.Random(SEED)).process() == 0
-        states = judge(service, key, mails, sends)
+        states = judged(service, key.name, mails.counts, sends)
     all_is_settled(states, mails, sends)
     assert list((folder / "spool").iterdir()) == []
     ends = Counter(state for name in sends for state in states[name])
@@ -96,6 +97,6 @@ def test_what_a_kill_at_each_step_leaves(service: Service, folder: Path, step: s
         assert run.process(step=step) == -9
         assert mails.counts[name] == int(went_out)
         service.advance(minutes=11)
-        assert judge(service, key, mails, [name])[name] == [AFTER[step]]
+        assert judged(service, key.name, mails.counts, [name])[name] == [AFTER[step]]
         assert run.process() == 0
         assert mails.counts[name] == int(went_out or step == "ask")

@@ -9,22 +9,20 @@ copies. Every other recipient has a permit of its own.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import getaddresses
-from typing import Any
+from typing import Any, Protocol
 
 from sendledger import Ask
 
 from api.gates.addresses import same_address
+from api.gates.fingerprint import Fingerprints, Read
+from api.gates.gate_file import Rule
 from api.gates.kinds import KINDS, TAKES_TO
-from api.gates.smtp.configuration import Rule
-from api.gates.smtp.fingerprint import Fingerprints
-from api.gates.smtp.mail import Mail
-from api.gates.smtp.rules import Fit, Seen, fit_of
+from api.gates.rules import Fit, Seen, fit_of
 
 MOST_COPIES = 20
 """Copies that one permit may name (contract: Permits)."""
 _MOST_INVOICES = 100
 _LONGEST_ID = 255
-_EVENT_TYPE = "smtp_mail"
 _TO_EACH = frozenset({"notification", "digest"})
 _OF_HEADER = {
     "stage": "stage",
@@ -43,6 +41,18 @@ _OF_HEADER = {
     "not-after": "not_after",
 }
 """The fields of a request, by the header fields without `X-Ledger-`."""
+
+
+class Mail(Read, Protocol):
+    """A mail as far as it says what it is."""
+
+    def all(self, name: str) -> list[str]:
+        """The values of every header field of that name, decoded, in order."""
+        ...
+
+    def own(self) -> dict[str, list[str]]:
+        """The values of the gate's own fields, by their names in lower case without the prefix."""
+        ...
 
 
 class BadHeader(Exception):
@@ -64,11 +74,15 @@ class Unit:
 
 @dataclass(frozen=True)
 class Envelope:
-    """Who sends a mail to whom: the login, the envelope's sender and recipients."""
+    """Who sends a mail to whom: the login, the sender, the recipients.
+
+    `event_type` is that of a mail which is named by its fingerprint.
+    """
 
     login: str | None
     sender: str
     recipients: tuple[str, ...]
+    event_type: str
 
 
 def units_of(mail: Mail, envelope: Envelope, rules: tuple[Rule, ...], key: bytes) -> list[Unit]:
@@ -81,7 +95,7 @@ def units_of(mail: Mail, envelope: Envelope, rules: tuple[Rule, ...], key: bytes
     fits = {one: fit_of(rules, seen, one) for one in dict.fromkeys(envelope.recipients)}
     unguarded = tuple(one for one, fit in fits.items() if fit.kind == "unguarded")
     guarded = [one for one in fits if one not in unguarded]
-    named = _named_by(mail, envelope.sender, key)
+    named = _named_by(mail, envelope, key)
     units: list[Unit] = []
     for kind, fields, group in _groups(mail, said, guarded, fits):
         refused = fits[group[0]].refused
@@ -189,12 +203,12 @@ def _thread(message_id: str) -> str:
     return message_id.strip("<>")[:_LONGEST_ID] or "-"
 
 
-def _named_by(mail: Mail, sender: str, key: bytes) -> Callable[[str], Ask]:
-    fingerprints = Fingerprints(key, sender, mail)
+def _named_by(mail: Mail, envelope: Envelope, key: bytes) -> Callable[[str], Ask]:
+    fingerprints = Fingerprints(key, envelope.sender, mail)
 
     def ask(recipient: str) -> Ask:
         event_id = fingerprints.of(recipient)
-        fields = {"event_type": _EVENT_TYPE, "event_id": event_id, "to": recipient}
+        fields = {"event_type": envelope.event_type, "event_id": event_id, "to": recipient}
         return Ask("notification", fields)
 
     return ask

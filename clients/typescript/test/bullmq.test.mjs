@@ -116,6 +116,8 @@ for (const [name, headers, more, wait] of [
 
 test("a no that waiting does not change is the job's result", async () => {
   const stub = new Stub();
+  stub.next("ask", no(409, "breaker_open", {}, { retryable: true, next_action: "ask_human" }));
+  assert.equal((await run(stub, () => assert.fail("a mail"))).value.code, "breaker_open");
   stub.next("ask", no(409, "outcome_unknown", {}, { next_action: "find_out", next_step: "Look.", permit_id: "p0" }));
   const { state, value } = await run(stub, () => assert.fail("a second mail"));
   assert.equal(state, "completed");

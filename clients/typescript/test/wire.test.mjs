@@ -53,6 +53,8 @@ test("an answer is read, and the request says who asks for what", async () => {
   assert.deepEqual(await read((socket) => socket.write(answer(200, '{"items": []}'))), { items: [] });
   assert.match(requests[0].head, /^GET \/v1\/due\?limit=1 HTTP\/1\.1\r\n/);
   assert.match(requests[0].head, /^Authorization: Bearer slk_test$/m);
+  // Nothing is left that would keep the program from ending.
+  assert.deepEqual(process.getActiveResourcesInfo().filter((name) => name === "Timeout"), []);
 });
 
 test("an address with a path of its own is kept", async () => {

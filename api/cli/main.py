@@ -19,6 +19,7 @@ SECTIONS = {
         "migrate": Late("api.cli.service:migrate_command", "Bring the database to this version."),
         "keys": Late("api.cli.keys:keys_group", "Make, list and revoke API keys."),
         "projections": Late("api.cli.read_models:projections_group", "Rebuild read models."),
+        "analytics": Late("api.cli.analytics:analytics_group", "Let analysts ask in SQL."),
         "audit": Late(
             "api.cli.audit:audit_group", "Show that the log is what was written, and sign its end."
         ),

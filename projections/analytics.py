@@ -1,4 +1,4 @@
-"""The read model `analytics`: payments, threads and observed mails, for the views that analysts ask."""
+"""The read model `analytics`: what the views for analysts need and no other read model has."""
 
 from projections.read_model import ReadModel
 

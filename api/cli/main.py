@@ -20,6 +20,9 @@ SECTIONS = {
         "keys": Late("api.cli.keys:keys_group", "Make, list and revoke API keys."),
         "projections": Late("api.cli.read_models:projections_group", "Rebuild read models."),
         "analytics": Late("api.cli.analytics:analytics_group", "Let analysts ask in SQL."),
+        "export": Late(
+            "api.cli.exports:export_group", "Take tables away as files, and prove them."
+        ),
         "audit": Late(
             "api.cli.audit:audit_group", "Show that the log is what was written, and sign its end."
         ),

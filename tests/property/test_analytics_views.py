@@ -30,7 +30,7 @@ from tests.support.given import Scenario
 from tests.support.log_copy import copy_log
 from tests.support.postgres import fresh_database
 
-EXAMPLES = 400 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 60
+EXAMPLES = 400 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 25
 OF_THE_LOG = sorted(set(VIEWS) - {"feeds", "progress"})
 _DECISION = (
     b"INSERT INTO decisions VALUES"

@@ -20,7 +20,7 @@ COMMENT ON COLUMN payments.position IS 'Where the log tells of it last.';
 
 CREATE TABLE threads (
     originator_id uuid PRIMARY KEY,
-    thread_id text COLLATE "C" NOT NULL,
+    thread_id text COLLATE "C" NOT NULL UNIQUE,
     customer_id text COLLATE "C",
     created_at timestamptz NOT NULL,
     position bigint NOT NULL

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Iterator
+from uuid import uuid4
 
 import pytest
 
 from ledger.application.caller import SYSTEM
-from ledger.application.commands import ApplyFact, Redeem, ReportOutcome
+from ledger.application.commands import ApplyFact, Command, Redeem, ReportOutcome
 from ledger.application.facts.fact import Fact
 from ledger.domain.policy import Policy
 from ledger.store.migrate import migrate
@@ -24,9 +25,11 @@ async def add_history(database: str, prefix: str, invoices: int = 12) -> None:
         await engine.submit_all([invoice(name) for name in names])
         answers = await engine.submit_all([ask(name) for name in names])
         permits = [answer.permit_id or "" for answer in answers]
-        await engine.submit_all([Redeem(p, None, SYSTEM, "", b"{}") for p in permits[::2]])
-        await engine.submit_all([ReportOutcome(p, "sent", SYSTEM) for p in permits[::2]])
-        await engine.submit_all([ask(name) for name in names])
+        told: list[Command] = [Redeem(p, None, SYSTEM, str(uuid4()), b"{}") for p in permits[::2]]
+        told += [ReportOutcome(p, "sent", SYSTEM) for p in permits[::2]]
+        assert {answer.status for answer in await engine.submit_all(told)} == {200}
+        denied = await engine.submit_all([ask(name) for name in names])
+        assert {answer.status for answer in denied} == {409}
         paid = [ApplyFact(Fact(build.paid(1_000, name, f"pay-{name}")), SYSTEM) for name in names]
         await engine.submit_all(paid[::3])
     await caught_up(database)

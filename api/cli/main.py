@@ -53,6 +53,7 @@ SECTIONS = {
             "api.cli.decisions:decisions_command",
             "List decisions: why did this customer get no mail?",
         ),
+        "report": Late("api.cli.reports:report_group", "Say what the ledger did in a time."),
         "explain": Late(
             "api.cli.explain:explain_command", "Why a decision was taken, guard by guard."
         ),

@@ -19,7 +19,7 @@ SENDS ?= 2000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install run test lint format bench torture torture-clients audit-dependencies sbom \
+.PHONY: help install run test lint format bench torture torture-clients torture-gates test-clients-gates gate-programs audit-dependencies sbom \
   openapi-tools check-openapi check-deploy clean
 
 help:
@@ -33,6 +33,8 @@ help:
 	@echo "make check-openapi  generate clients from the OpenAPI document, in Python and TypeScript"
 	@echo "make check-deploy  let Prometheus and systemd check what stands in deploy/"
 	@echo "make torture-clients  kill senders that use the Python client, SENDS mails on a bad network"
+	@echo "make torture-gates  kill the SMTP and the HTTP gate, SENDS mails on a bad network"
+	@echo "make test-clients-gates  programs in JavaScript, Ruby and PHP behind the gates"
 	@echo "make audit-dependencies  look for known vulnerabilities in the pinned packages"
 	@echo "make sbom     write what a release is made of, as CycloneDX, to dist/send-ledger.cdx.json"
 	@echo "make clean    remove $(VENV) and everything built"
@@ -77,6 +79,19 @@ torture-clients: install
 	LEDGER_TEST_CLIENT_SENDS=$(SENDS) LEDGER_TEST_CLIENT_SEED=$(SEED) \
 	  $(BIN)/python -m pytest -q -s -n 0 $(CLIENT)/tests/test_chaos.py
 
+torture-gates: install
+	LEDGER_TEST_GATE_SENDS=$(SENDS) LEDGER_TEST_GATE_SEED=$(SEED) \
+	  $(BIN)/python -m pytest -q -s -n 0 tests/faults/test_gates_chaos.py
+
+# npm brings the providers' libraries; Ruby with Action Mailer and PHP with PHPMailer are Debian's.
+gate-programs:
+	mkdir -p .gate-programs
+	cp tests/foreign_programs/package.json tests/foreign_programs/send.mjs .gate-programs/
+	npm install --prefix .gate-programs --silent --no-fund --no-audit --no-package-lock
+
+test-clients-gates: install gate-programs
+	GATE_PROGRAMS=$(CURDIR)/.gate-programs $(BIN)/python -m pytest -q -n 0 tests/foreign_programs/check_programs.py
+
 # In an environment of its own: the tool is none of the product's dependencies.
 audit-dependencies:
 	test -x .venv-audit/bin/pip-audit || { $(PYTHON) -m venv .venv-audit && \
@@ -115,7 +130,7 @@ check-deploy:
 	  { echo "$$told" >&2; exit 1; }
 
 clean:
-	rm -rf $(VENV) .venv-audit .venv-sbom .venv-release .openapi build dist *.egg-info $(CLIENT)/*.egg-info $(CLIENT)/.mypy_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	rm -rf $(VENV) .venv-audit .venv-sbom .venv-release .openapi .gate-programs build dist *.egg-info $(CLIENT)/*.egg-info $(CLIENT)/.mypy_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis \
 	  .import_linter_cache .schemathesis htmlcov .coverage
 	find ledger projections api clients tests bench -type d -name __pycache__ -prune -exec rm -rf {} + \
 	  2>/dev/null || true

@@ -17,7 +17,7 @@ from bench.rows import ROWS, Row
 from bench.stand import FULL, QUICK, Stand, open_stand
 
 RESULTS = Path(__file__).parent / "results.json"
-_OTHERS = tuple(name for name in ("webhooks",) if importlib.util.find_spec(f"bench.{name}"))
+_OTHERS = tuple(name for name in ("webhooks", "gates") if importlib.util.find_spec(f"bench.{name}"))
 """Modules that measure their own rows; each has `async def run() -> list[dict]`."""
 _NAMES = tuple(row.name for row in ROWS)
 _PLAIN_WIDTH = 150

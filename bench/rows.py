@@ -3,7 +3,15 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bench import bulk_rows, due_rows, history_rows, memory_row, permit_rows, report_rows
+from bench import (
+    bulk_rows,
+    client_rows,
+    due_rows,
+    history_rows,
+    memory_row,
+    permit_rows,
+    report_rows,
+)
 from bench.ratio import Comparison, Goal
 from bench.stand import Stand
 
@@ -11,6 +19,7 @@ EMPTY = "an empty FastAPI endpoint, same models and server settings"
 BY_HAND = "hand-written SQL by psycopg, one transaction per send, 32 connections"
 BY_PGBENCH = "the same SQL by pgbench, no service around it"
 
+BARE = "the same three requests by http.client"
 PERMITS = "permits of the same service, 64 connections"
 AS_FAST = Goal(must=0.50, aim=0.75, more=True)
 NO_SLOWER = Goal(must=1.5, aim=1.1, more=False)
@@ -114,5 +123,6 @@ ROWS: tuple[Row, ...] = (
     Row("permits-cold", "permits, cold memory", EMPTY, "1/s", None, permit_rows.permits_cold),
     Row("outcome", "outcomes, 64 connections", PERMITS, "1/s", LATER, report_rows.outcome),
     Row("redeem", "redeems, 64 connections", PERMITS, "1/s", LATER, report_rows.redeem),
+    Row("client", "a send by the Python client, p50", BARE, "ms", None, client_rows.client),
     Row("batch-pgbench", "batch against pgbench", BY_PGBENCH, "1/s", None, bulk_rows.batch_pgbench),
 )

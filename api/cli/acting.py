@@ -6,10 +6,13 @@ from typing import Any
 
 import click
 
-from api.cli.session import new_table, print_table
+from api.cli.session import fits, new_table, print_table
 from api.cli.user import user_name
 
 Command = Callable[..., Any]
+
+_FEW_COLUMNS = 4
+"""A table of no more can be read with broken lines too."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the service's own JSON.")
 yes_option = click.option("--yes", is_flag=True, help="Do not ask: for scripts.")
@@ -51,22 +54,33 @@ def tell_json(answer: Any) -> None:
 def tell_rows(
     rows: Sequence[dict[str, Any]], columns: dict[str, str], nothing: str, as_json: bool
 ) -> None:
-    """Rows as a table with these columns (heading → field), or as JSON."""
+    """Rows as a table with these columns (heading → field), or as JSON.
+
+    Where the terminal is too narrow for the table, each row is a block of lines.
+    """
     if as_json:
         tell_json(list(rows))
         return
-    table = new_table(*columns)
+    table, cells = new_table(*columns), [list(columns)]
     if columns:
         # The first one is the id, to be copied whole.
         table.columns[0].no_wrap = True
     for row in rows:
-        table.add_row(*(plain(row.get(field)) for field in columns.values()))
-    print_table(table, nothing)
+        cells.append([plain(row.get(field)) for field in columns.values()])
+        table.add_row(*cells[-1])
+    if len(columns) <= _FEW_COLUMNS or fits(cells):
+        print_table(table, nothing)
+        return
+    for number, row in enumerate(rows):
+        if number:
+            click.echo()
+        tell_fields({heading: row.get(field) for heading, field in columns.items()}, headed=False)
 
 
-def tell_fields(fields: dict[str, Any]) -> None:
+def tell_fields(fields: dict[str, Any], headed: bool = True) -> None:
     """One thing as a table of its fields; what it does not have is left out."""
     table = new_table("what", "value")
+    table.show_header = headed
     for name, value in fields.items():
         if value not in (None, "", [], {}):
             table.add_row(name, plain(value))

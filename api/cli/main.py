@@ -13,7 +13,7 @@ SECTIONS = {
             "api.cli.service:demo_command", "Tell the ledger's story on a throw-away ledger."
         ),
         "gate": Late(
-            "api.cli.gate:gate_group", "Let programs that cannot be changed ask, by SMTP."
+            "api.cli.gate:gate_group", "Let programs that cannot be changed ask, by SMTP or HTTP."
         ),
         "mcp": Late("api.cli.mcp:mcp_group", "Let agents ask, by MCP."),
         "migrate": Late("api.cli.service:migrate_command", "Bring the database to this version."),

@@ -3,7 +3,7 @@
 What takes long to import is imported where it is used, so that a small command starts fast.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import wraps
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from api.settings.environment import Settings
 
+_TEXT = 24
+"""The width that the widest column, mostly a sentence, needs at least."""
 _UNAVAILABLE = "ledger.application.ports.StoreUnavailable"
 EXPECTED = frozenset(
     {
@@ -153,6 +155,14 @@ def new_table(*columns: str) -> "Table":
     for column in columns:
         new.add_column(column, overflow="fold")
     return new
+
+
+def fits(cells: Sequence[Sequence[str]]) -> bool:
+    """Is the terminal wide enough for these rows, if only the widest column is broken?"""
+    from api.cli.terminal import console
+
+    widths = [max(map(len, column)) + 2 for column in zip(*cells, strict=True)]
+    return sum(widths) - max(widths) + _TEXT <= console.width
 
 
 def print_table(table: "Table", nothing: str) -> None:

@@ -182,6 +182,9 @@ def test_an_unknown_permit_is_found_and_settled(run: Command, service: Service, 
     [row] = _json(run(*query, "--json"))
     assert (row["permit_id"], row["to"]) == (permit, f"{name}@example.com")
     assert permit in run(*query, COLUMNS="300").stdout
+    narrow = run(*query, COLUMNS="80").stdout
+    assert re.search(rf"^permit +{permit} *$", narrow, re.MULTILINE)
+    assert re.search(rf"^to +{name}@example\.com *$", narrow, re.MULTILINE)
     assert run("outcome", permit, "rejected", stdin="n\n").exit_code == 1
     known = ("--provider-message-id", f"re_{name}", "--reason", "it is in their log")
     done = run("outcome", permit, "sent", *known, "--by", "ann")

@@ -6,15 +6,18 @@ from typing import Any
 
 import pytest
 
+from api.gates.http.configuration import HttpGateFile
+from api.gates.http.registry import PROVIDERS
 from api.gates.mcp.guard_file import GuardFile
 from api.gates.mcp.tool_asks import wanted
+from api.gates.purpose import _OF_HEADER
+from api.gates.rules import Seen, fit_of
 from api.gates.smtp.configuration import GateFile
-from api.gates.smtp.purpose import _OF_HEADER
-from api.gates.smtp.rules import Seen, fit_of
 from tests.architecture.tree import ROOT
 
 _GUIDES = ROOT / "docs" / "guides"
 _SMTP = (_GUIDES / "smtp-gate.md").read_text(encoding="utf-8")
+_HTTP = (_GUIDES / "http-gate.md").read_text(encoding="utf-8")
 _MCP = (_GUIDES / "mcp.md").read_text(encoding="utf-8")
 
 
@@ -56,6 +59,20 @@ def test_its_rules_do_what_the_page_says(
 def test_every_header_field_is_named() -> None:
     named = set(re.findall(r"`X-Ledger-([A-Za-z-]+)`", _SMTP))
     assert {name.lower() for name in named} >= {*_OF_HEADER, "kind", "invoice", "permit", "send"}
+
+
+def test_the_http_gates_file_is_read_and_its_bounds_are_the_defaults() -> None:
+    # Its second piece begins with names of the file itself, which TOML wants first.
+    first, second = re.findall(r"```toml\n(.*?)```", _HTTP, re.DOTALL)
+    file = HttpGateFile.model_validate(tomllib.loads(second) | tomllib.loads(first))
+    assert file.bounds == HttpGateFile.model_validate({"anonymous": {"key": "k"}}).bounds
+    assert file.login[0].name == "shop"
+    assert file.upstream.url == {"mailgun": "https://api.eu.mailgun.net"}
+
+
+def test_every_provider_of_the_http_gate_is_named() -> None:
+    named = {one.lower() for one in re.findall(r"^\| ([A-Z][A-Za-z]+) \| `\{", _HTTP, re.MULTILINE)}
+    assert named == set(PROVIDERS)
 
 
 def test_the_guards_file_is_read() -> None:

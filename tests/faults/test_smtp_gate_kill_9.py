@@ -1,16 +1,14 @@
 """kill -9 of the SMTP gate at each step of a mail: the program's repeats make no second mail."""
 
-import os
 import signal
 import smtplib
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.service import ROOT, Service, fresh_service
+from tests.support.gate_process import GateProcess
+from tests.support.service import Service, fresh_service
 from tests.support.smtp_gate import (
     LOGIN,
     PASSWORD,
@@ -31,32 +29,6 @@ key = "{key}"
 """
 _ENDS = {"asked": "/permits", "redeemed": "/redeem", "reported": "/outcome"}
 """How the path ends whose answer the gate does not live to see."""
-
-
-class GateProcess:
-    """A gate in a process of its own, which is started again after it was killed."""
-
-    def __init__(self, file: Path, upstream: UpstreamServer) -> None:
-        self._command = [sys.executable, "-m", "api.cli.main", "gate", "smtp"]
-        self._command += ["--listen", "127.0.0.1:0", "--upstream", f"127.0.0.1:{upstream.port}"]
-        self._command += ["--config", str(file)]
-        self.start()
-
-    def start(self) -> None:
-        """Start it, and wait until it listens."""
-        self.process = subprocess.Popen(self._command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout is not None
-        self.port = int(self.process.stdout.readline().rsplit(" ", 1)[1])
-
-    def kill(self) -> None:
-        """kill -9."""
-        os.kill(self.process.pid, signal.SIGKILL)
-
-    def ended(self) -> int:
-        """Its exit status."""
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-        return self.process.wait(30)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +65,7 @@ def file(
 @pytest.fixture(scope="module")
 def gate(file: Path, upstream: UpstreamServer) -> Iterator[GateProcess]:
     """The gate; it ends in good order when it is told to."""
-    running = GateProcess(file, upstream)
+    running = GateProcess("smtp", file, "--upstream", f"127.0.0.1:{upstream.port}")
     yield running
     running.process.terminate()
     assert running.ended() == 0

@@ -1,12 +1,13 @@
 """A way to a ledger on which a test sees each answer before the program does."""
 
 import http.client
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import urlsplit
+
+from tests.support.loopback_server import serving, whole_body
 
 _SECONDS = 30.0
 _PASSED_ON = ("content-type", "retry-after", "idempotent-replayed", "ledger-warning")
@@ -31,14 +32,19 @@ def watched_ledger(target: str) -> Iterator[WatchedLedger]:
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            body = whole_body(self)
             names = ("authorization", "content-type", "idempotency-key")
             given = {name: self.headers[name] for name in names if self.headers[name]}
             there = http.client.HTTPConnection(str(host), port, timeout=_SECONDS)
-            there.request("POST", self.path, body, given)
-            answer = there.getresponse()
-            content = answer.read()
-            there.close()
+            try:
+                there.request("POST", self.path, body, given)
+                answer = there.getresponse()
+                content = answer.read()
+            except (OSError, http.client.HTTPException):
+                self.close_connection = True
+                return
+            finally:
+                there.close()
             watched.paths.append(self.path)
             watched.on_answer(self.path)
             try:
@@ -55,13 +61,5 @@ def watched_ledger(target: str) -> Iterator[WatchedLedger]:
         def log_message(self, format: str, *args: object) -> None:
             """Do not log requests to standard error."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        watched.url = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield watched
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(Handler) as watched.url:
+        yield watched

@@ -8,20 +8,20 @@ import ssl
 from collections.abc import Callable
 
 from aiosmtpd.smtp import Envelope as Received
-from sendledger import AsyncLedger, LedgerError, Pace
 
 from api.gates.ending import set_when_told_to_end
 from api.gates.error import GateError
 from api.gates.loopback import is_this_machine
+from api.gates.purpose import Envelope
+from api.gates.sender import Sender, open_sender
 from api.gates.smtp.configuration import GateFile
 from api.gates.smtp.listener import Connections, Handler, protocol
-from api.gates.smtp.purpose import Envelope
-from api.gates.smtp.transaction import Sender, Transaction
+from api.gates.smtp.transaction import Transaction
 from api.gates.smtp.upstream import Upstreams, certainly_not_out
+from api.gates.under_way import UnderWay
 
-_log = logging.getLogger("ledger.gate")
-_LAST_SECONDS = 30.0
-"""How long mails that are under way may take when the gate is told to end."""
+_EVENT_TYPE = "smtp_mail"
+"""What a mail is that is named by its fingerprint."""
 
 
 class Gate:
@@ -29,7 +29,7 @@ class Gate:
 
     def __init__(self, file: GateFile, upstreams: Upstreams) -> None:
         self._file, self._upstreams = file, upstreams
-        self._running: set[asyncio.Task[str]] = set()
+        self._under_way = UnderWay()
         self._senders: dict[str | None, Sender] = {}
         for login in file.login:
             self._senders[login.username] = self._sender(login.username, login.key, login.refused)
@@ -46,36 +46,21 @@ class Gate:
         transaction = Transaction(
             self._file,
             self._senders[login],
-            Envelope(login, sender, recipients),
+            Envelope(login, sender, recipients, _EVENT_TYPE),
             envelope.mail_options,
             self._upstreams.connection(),
         )
-        task = asyncio.create_task(transaction.reply(content))
-        self._running.add(task)
-        task.add_done_callback(self._ended)
-        return await asyncio.shield(task)
+        return await self._under_way.see_through(transaction.reply(content))
 
     async def end(self) -> None:
         """Wait for the mails under way, and close the clients."""
-        if self._running:
-            await asyncio.wait(self._running, timeout=_LAST_SECONDS)
+        await self._under_way.end()
         for sender in self._senders.values():
             await sender.ledger.close()
 
-    def _ended(self, task: asyncio.Task[str]) -> None:
-        """Note a failure also where the program that would have heard of it has gone."""
-        self._running.discard(task)
-        if not task.cancelled() and task.exception() is not None:
-            _log.error("a mail failed: %s", type(task.exception()).__name__)
-
     def _sender(self, login: str | None, key: str, refused: str) -> Sender:
         seconds = self._file.bounds.ledger_seconds
-        pace = Pace(deadline=seconds, report_deadline=seconds, per_call=min(10.0, seconds))
-        try:
-            ledger = AsyncLedger(self._file.ledger, key, pace=pace, classify=certainly_not_out)
-        except LedgerError as error:
-            raise GateError(str(error)) from error
-        return Sender(login, ledger, self._file.fingerprint_key(key), refused)
+        return open_sender(self._file, seconds, login, key, refused, classify=certainly_not_out)
 
 
 async def run_gate(

@@ -7,8 +7,9 @@ webhooks (`X-Ledger-Send`) and to people (`X-Ledger-Permit`).
 from collections.abc import Iterator, Mapping
 from email.header import decode_header, make_header
 
-OWN_PREFIX = "x-ledger-"
-PERMIT = "X-Ledger-Permit"
+from api.gates.carried import OWN_PREFIX
+from api.gates.smtp.mime_digest import body_digest
+
 _END = b"\r\n\r\n"
 
 
@@ -40,6 +41,10 @@ class Mail:
             if name.startswith(OWN_PREFIX):
                 found.setdefault(name.removeprefix(OWN_PREFIX), []).append(_text(raw))
         return found
+
+    def digest(self) -> bytes:
+        """A digest of what a person would read, the subject left out."""
+        return body_digest(self.content)
 
     def dressed(self, added: Mapping[str, str]) -> bytes:
         """The mail for upstream: without the gate's own fields, with these at its head."""

@@ -6,40 +6,13 @@ a repeat by the program reaches only those who have it not (docs/adr/0019).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 
 from sendledger import Denied
 
-_ASK_LATER = frozenset(
-    {
-        "already_redeemed",
-        "expired",
-        "forbidden",
-        "outcome_unknown",
-        "permit_held",
-        "rate_limited",
-        "revoked",
-        "unauthorized",
-    }
-)
-"""Codes that decide nothing about the mail yet: a repeat may be granted, or hear a final no."""
+from api.gates.fate import Fate, deciding, fate_of, how_many_have_it, words_of
+
 _MOST_LINES = 20
 _MOST_TEXT = 400
-
-
-class Fate(Enum):
-    """What became of the mail of one permit."""
-
-    SENT = "sent"
-    """Upstream took it, just now."""
-    HAD = "had"
-    """It went out before."""
-    DROPPED = "dropped"
-    """It was refused, and the program is not told so."""
-    REFUSED = "refused"
-    """It was refused for good."""
-    LATER = "later"
-    """Nothing is decided, or nobody knows: the program may repeat it."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +28,11 @@ class Result:
 
 def refused(recipients: tuple[str, ...], denied: Denied, how: str) -> Result:
     """The result of a denial; `how` is `reject` or `drop`."""
-    text = f"{denied.code}: {denied.detail or denied.title}. {denied.next_step}"
-    if denied.code in _ASK_LATER:
-        return Result(recipients, Fate.LATER, 451, "4.7.1", text)
-    if how == "drop":
-        return Result(recipients, Fate.DROPPED, 250, "2.7.1", f"dropped, {text}")
-    fate = Fate.HAD if denied.is_duplicate else Fate.REFUSED
+    fate, text = fate_of(denied, how), words_of(denied)
+    if fate is Fate.LATER:
+        return Result(recipients, fate, 451, "4.7.1", text)
+    if fate is Fate.DROPPED:
+        return Result(recipients, fate, 250, "2.7.1", f"dropped, {text}")
     return Result(recipients, fate, 550, "5.7.1", text)
 
 
@@ -73,20 +45,13 @@ def reply_to(results: Sequence[Result]) -> str:
     """The reply to the data of a mail with these results, at least one."""
     if len(results) == 1:
         return _said(results[0].code, results[0].status, [results[0].text])
-    deciding = [one for one in results if one.fate is Fate.LATER]
-    deciding = deciding or [one for one in results if one.fate is Fate.REFUSED]
-    done = [one for one in results if one.fate in (Fate.SENT, Fate.DROPPED)]
-    if not deciding and not done:
-        deciding = list(results)
-    out = sum(len(one.recipients) for one in results if one.fate in (Fate.SENT, Fate.HAD))
-    everybody = sum(len(one.recipients) for one in results)
-    if not deciding:
+    told, have_it = deciding(results), how_many_have_it(results)
+    if not told:
         before = [one for one in results if one.fate is Fate.HAD]
-        return _said(250, "2.0.0", [f"{out} of {everybody} have it", *map(_about, before)])
-    first = deciding[0]
-    code, status = (451, "4.7.1") if first.fate is Fate.LATER else (550, "5.7.1")
-    said = f"{out} of {everybody} recipients have the mail; a repeat goes to none of them"
-    return _said(code, status, [said, *map(_about, deciding)])
+        return _said(250, "2.0.0", [f"{have_it} have it", *map(_about, before)])
+    code, status = (451, "4.7.1") if told[0].fate is Fate.LATER else (550, "5.7.1")
+    said = f"{have_it} recipients have the mail; a repeat goes to none of them"
+    return _said(code, status, [said, *map(_about, told)])
 
 
 def _about(result: Result) -> str:

@@ -6,27 +6,22 @@ what became of the mail is reported all the same.
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-from sendledger import AsyncLedger, Delivered, Denied, Granted, InDoubt, Permit, Unavailable
+from sendledger import Delivered, Denied, Granted, InDoubt, Unavailable
 
-from api.gates.addresses import same_address
+from api.gates.carried import BEEN_HERE, OTHER_ADDRESS, PERMIT, carried, is_for_another
+from api.gates.fate import Fate
+from api.gates.purpose import BadHeader, Envelope, Unit, units_of
+from api.gates.sender import Sender
 from api.gates.smtp.configuration import GateFile
-from api.gates.smtp.mail import PERMIT, Mail
-from api.gates.smtp.purpose import BadHeader, Envelope, Unit, units_of
-from api.gates.smtp.replies import Fate, Result, later, refused, reply_to
+from api.gates.smtp.mail import Mail
+from api.gates.smtp.replies import Result, later, refused, reply_to
 from api.gates.smtp.upstream import Away, SaidNo, UpstreamConnection
 
 _log = logging.getLogger("ledger.gate")
 _LONG = 64 * 1024
 """Bytes from which on a mail is read in a thread, so that others need not wait."""
-
-
-class Sender:
-    """A program that is let in: its name, its client of the ledger, and what it hears of a no."""
-
-    def __init__(self, login: str | None, ledger: AsyncLedger, key: bytes, refused: str) -> None:
-        self.login, self.ledger, self.key, self.refused = login, ledger, key, refused
 
 
 class Transaction:
@@ -56,7 +51,7 @@ class Transaction:
         except BadHeader as error:
             return f"550 5.6.0 {error}"
         if mail.first(PERMIT) is not None:
-            return "554 5.4.6 the mail has been through a gate already"
+            return f"554 5.4.6 {BEEN_HERE}"
         try:
             results = await self._all(mail, units)
         finally:
@@ -105,8 +100,8 @@ class Transaction:
                 said = await self._upstream.hand_over(mail.stripped())
             else:
                 granted = await self._sender.ledger.ask(unit.ask)
-                if _is_for_another(granted, unit):
-                    return _other_address(unit)
+                if is_for_another(granted, unit.recipients[0]):
+                    return Result(unit.recipients, Fate.REFUSED, 550, "5.7.1", OTHER_ADDRESS)
                 said = await self._redeemed(mail, granted)
         except Denied as denied:
             if denied.code == "unknown_message" and unit.instead:
@@ -125,32 +120,9 @@ class Transaction:
     async def _redeemed(self, mail: Mail, granted: Granted) -> str:
         own = mail.first("Message-ID")
         async with self._sender.ledger.redeem(granted) as permit:
-            said = await self._upstream.hand_over(mail.dressed(_headers(permit, own)))
+            said = await self._upstream.hand_over(mail.dressed(carried(permit, own)))
             permit.sent(Delivered(provider="smtp", message_id=own))
         return said
-
-
-def _headers(permit: Permit, own_message_id: str | None) -> Mapping[str, str]:
-    """What the gate adds: the program's Message-ID stays."""
-    found = {
-        PERMIT: permit.permit_id,
-        "X-Ledger-Send": permit.send_token,
-        "Message-ID": None if own_message_id else permit.message_id,
-    }
-    return {name: value for name, value in found.items() if value}
-
-
-def _is_for_another(granted: Granted, unit: Unit) -> bool:
-    """Would the mail go to somebody else than its permit says? The ledger may know no address."""
-    to = granted.body.get("to")
-    return isinstance(to, str) and same_address(to) != same_address(unit.recipients[0])
-
-
-def _other_address(unit: Unit) -> Result:
-    text = (
-        "other_address: the ledger knows another address for this mail. Mail to that one, or tell"
-    )
-    return Result(unit.recipients, Fate.REFUSED, 550, "5.7.1", f"{text} the ledger of the new one.")
 
 
 def _status(code: int, text: str) -> tuple[str, str]:

@@ -10,8 +10,10 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import urlsplit
+
+from tests.support.loopback_server import serving, whole_body
 
 LATE = 0.45
 """Seconds: longer than the senders wait, so that a request comes after its repetition."""
@@ -21,10 +23,6 @@ FAULTS = ("drop_request", "drop_answer", "twice", "late", "busy")
 class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Do not log requests to standard error."""
-
-    def body(self) -> bytes:
-        """The request's body."""
-        return self.rfile.read(int(self.headers.get("Content-Length") or 0))
 
     def answer(self, status: int, content: bytes, headers: list[tuple[str, str]]) -> None:
         """Answer; whoever was killed meanwhile does not hear it."""
@@ -54,14 +52,14 @@ def receiver(seed: int, lost: float) -> Iterator[Mails]:
 
     class Handler(_Handler):
         def do_POST(self) -> None:
-            self.body()
+            whole_body(self)
             with lock:
                 mails.counts[self.path.strip("/")] += 1
                 is_lost = draw.random() < lost
             if not is_lost:
                 self.answer(200, b'{"id": "r_1"}', [("Content-Type", "application/json")])
 
-    with _serving(Handler) as mails.url:
+    with serving(Handler) as mails.url:
         yield mails
 
 
@@ -81,7 +79,7 @@ def harmful_proxy(target: str, seed: int, harm: float) -> Iterator[Proxy]:
 
     class Handler(_Handler):
         def do_POST(self) -> None:
-            body = self.body()
+            body = whole_body(self)
             with lock:
                 fault = draw.choice(FAULTS) if draw.random() < harm else "none"
                 proxy.made[fault] += 1
@@ -115,17 +113,5 @@ def harmful_proxy(target: str, seed: int, harm: float) -> Iterator[Proxy]:
             finally:
                 connection.close()
 
-    with _serving(Handler) as proxy.url:
+    with serving(Handler) as proxy.url:
         yield proxy
-
-
-@contextmanager
-def _serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()

@@ -10,24 +10,22 @@ import os
 import random
 import subprocess
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from clients.python.tests.chaos_network import FAULTS, Mails, harmful_proxy, receiver
-from tests.support.service import ROOT, Client, Service
+from clients.python.tests.chaos_network import FAULTS, harmful_proxy, receiver
+from tests.support.chaos_judge import HELD_AFTER, judged
+from tests.support.service import ROOT, Service
 
 SENDS = int(os.environ.get("LEDGER_TEST_CLIENT_SENDS", "20"))
 SEED = int(os.environ.get("LEDGER_TEST_CLIENT_SEED", "2"))
 SENDER = Path(__file__).with_name("chaos_sender.py")
 STEPS = ("ask", "redeem", "handed_over", "outcome")
-STATES = ("granted", "redeemed", "sent", "rejected", "unknown", "revoked", "expired")
 WORKERS = 2
-HELD_AFTER = 3
-"""Rejections of one send that put it on hold, by the policy's default."""
 
 
 @dataclass
@@ -90,10 +88,10 @@ def test_a_killed_sender_on_a_bad_network_sends_each_mail_at_most_once(
         assert sum(run.kills for run in runs) >= len(STEPS) * WORKERS
         assert set(FAULTS) <= set(proxy.made)
         service.advance(minutes=11)
-        _judge(service, key, mails, sends)
+        judged(service, key.name, mails.counts, sends)
         last = Run({**common, "ledger": direct, "sends": sends, "done": str(tmp_path / "d")}, SEED)
         assert last.process() == 0
-        states = _judge(service, key, mails, sends)
+        states = judged(service, key.name, mails.counts, sends)
     for name in sends:
         # What is neither in doubt nor held after three rejections has gone out by now.
         is_held = states[name].count("rejected") >= HELD_AFTER
@@ -103,33 +101,6 @@ def test_a_killed_sender_on_a_bad_network_sends_each_mail_at_most_once(
     ends = Counter(state for name in sends for state in states[name])
     kills = sum(run.kills for run in runs)
     print(f"{SENDS} sends, {kills} kills, {dict(proxy.made)} requests, {dict(ends)} permits")
-
-
-def _judge(service: Service, key: Client, mails: Mails, sends: list[str]) -> dict[str, list[str]]:
-    """The states of each send's permits; fails for a second mail and for a state that is false."""
-    states: dict[str, list[str]] = defaultdict(list)
-    for state in STATES:
-        cursor = None
-        while True:
-            page = service.get(
-                "/v1/permits", sender=key.name, state=state, limit=1000, cursor=cursor
-            ).ok()
-            for permit in page["items"]:
-                states[permit["customer_id"].removeprefix("c-")].append(permit["state"])
-            cursor = page["next"]
-            if cursor is None:
-                break
-    assert set(mails.counts) <= set(sends)
-    for name in sends:
-        held = [state for state in states[name] if state in ("sent", "unknown")]
-        assert mails.counts[name] <= 1, (name, states[name])
-        assert len(held) <= 1, (name, states[name])
-        assert not {"granted", "redeemed", "revoked"} & set(states[name]), (name, states[name])
-        if "sent" in states[name]:
-            assert mails.counts[name] == 1, (name, states[name])
-        if mails.counts[name]:
-            assert held, f"{name} went out, and its send is free: {states[name]}"
-    return states
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -151,6 +122,6 @@ def test_what_a_kill_at_each_step_leaves(service: Service, tmp_path: Path, step:
         assert run.process(step=step) == -9
         assert mails.counts[name] == int(went_out)
         service.advance(minutes=11)
-        assert _judge(service, key, mails, [name])[name] == [after[step]]
+        assert judged(service, key.name, mails.counts, [name])[name] == [after[step]]
         assert run.process() == 0
         assert mails.counts[name] == int(went_out or step == "ask")

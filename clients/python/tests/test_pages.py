@@ -24,7 +24,7 @@ README = ROOT / "clients/python/README.md"
 PAGES = [
     README,
     ROOT / "docs/guides/python-client.md",
-    *sorted((ROOT / "docs/recipes").glob("*.md")),
+    *sorted(p for p in (ROOT / "docs/recipes").glob("*.md") if "```python" in p.read_text("utf-8")),
 ]
 OBJECTS: dict[str, Any] = {"ledger": Ledger, "permit": Permit, "kinds": kinds}
 KINDS = frozenset(

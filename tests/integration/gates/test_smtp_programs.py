@@ -6,16 +6,11 @@ import smtplib
 import ssl
 import subprocess
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiosmtpd.smtp import AuthResult, LoginPassword
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 from django.core.mail.backends.smtp import EmailBackend
@@ -35,35 +30,10 @@ if not settings.configured:
     settings.configure(DEFAULT_FROM_EMAIL="billing@acme.example", USE_I18N=False)
 
 
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate for localhost with its key, in one file."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime(2026, 1, 1, tzinfo=UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=9000))
-        .not_valid_after(now + timedelta(days=9000))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), True)
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    secret = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    path = tmp_path_factory.mktemp("tls") / "localhost.pem"
-    path.write_bytes(secret + made.public_bytes(pem))
-    return path
-
-
 @pytest.fixture
 def django(gate: int) -> Iterator[EmailBackend]:
     """Django's own backend, pointed at the gate: host and port are all that changed."""
-    backend = EmailBackend("127.0.0.1", gate, LOGIN, PASSWORD, timeout=10)
+    backend = EmailBackend("127.0.0.1", gate, LOGIN, PASSWORD, timeout=300)
     yield backend
     backend.close()
 
@@ -122,7 +92,7 @@ def test_tls_and_logins_on_both_sides(
     with (
         upstream_server(**guarded) as upstream,
         running_gate(file, upstream.port, upstream_host="localhost") as port,
-        smtplib.SMTP("localhost", port, timeout=10) as smtp,
+        smtplib.SMTP("localhost", port, timeout=300) as smtp,
     ):
         smtp.ehlo()
         assert not smtp.has_extn("auth"), "a password would cross the wire in the clear"
@@ -141,7 +111,7 @@ def test_an_upstream_with_another_certificate_gets_nothing(
     with (
         upstream_server(tls_context=context) as upstream,
         running_gate(file, upstream.port, upstream_host="localhost") as port,
-        smtplib.SMTP("127.0.0.1", port, timeout=10) as smtp,
+        smtplib.SMTP("127.0.0.1", port, timeout=300) as smtp,
     ):
         smtp.login(LOGIN, PASSWORD)
         with pytest.raises(smtplib.SMTPDataError) as caught:

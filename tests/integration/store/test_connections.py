@@ -42,17 +42,19 @@ def test_a_connection_that_the_server_closed_is_exchanged(database: str) -> None
 
 
 def test_a_connection_that_the_server_closes_in_use_is_an_error_once(database: str) -> None:
+    async def ended_in_use(connections: Connections) -> None:
+        async with connections.use() as connection:
+            _end(database, connection.info.backend_pid)
+            await connection.execute("SELECT 1")
+
     async def scenario() -> None:
         connections = Connections(database, size=1)
         await connections.open()
         try:
+            first = await _backend(connections)
             with pytest.raises(StoreUnavailable):
-                async with connections.use() as connection:
-                    row = await (await connection.execute("SELECT pg_backend_pid()")).fetchone()
-                    assert row is not None
-                    _end(database, int(row[0]))
-                    await connection.execute("SELECT 1")
-            assert await _backend(connections) != int(row[0])
+                await ended_in_use(connections)
+            assert await _backend(connections) != first
         finally:
             await connections.close()
 

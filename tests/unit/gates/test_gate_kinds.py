@@ -4,7 +4,7 @@ from typing import get_args
 
 from api.contract.permits import Asked, PermitRequest
 from api.gates.kinds import KINDS, TAKES_TO
-from api.gates.smtp.purpose import MOST_COPIES
+from api.gates.purpose import MOST_COPIES
 
 _REQUESTS = {
     get_args(request.model_fields["kind"].annotation)[0]: request

@@ -8,7 +8,8 @@ from click.testing import CliRunner
 
 from api.cli.main import main
 from api.gates.error import GateError
-from api.gates.smtp.configuration import GateFile, read_gate_file
+from api.gates.gate_file import read_file
+from api.gates.smtp.configuration import GateFile
 from api.gates.smtp.gate import run_gate
 from api.gates.smtp.upstream import Upstreams
 
@@ -19,7 +20,7 @@ def _read(folder: Path, text: str, mode: int = 0o600) -> GateFile:
     path = folder / "gate.toml"
     path.write_text(text)
     path.chmod(mode)
-    return read_gate_file(path)
+    return read_file(path, GateFile)
 
 
 def test_a_small_file_is_enough(tmp_path: Path) -> None:
@@ -59,7 +60,7 @@ def test_a_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
     with pytest.raises(GateError, match="chmod 600"):
         _read(tmp_path, _LOGIN, 0o640)
     with pytest.raises(GateError, match="cannot be read"):
-        read_gate_file(tmp_path / "none.toml")
+        read_file(tmp_path / "none.toml", GateFile)
 
 
 def test_fingerprints_have_a_key_of_the_secret_else_of_the_ledger_key(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from email.utils import make_msgid
 
 import pytest
 
-from api.gates.smtp.fingerprint import Fingerprints
+from api.gates.fingerprint import Fingerprints
 from api.gates.smtp.mail import Mail
 
 _KEY = b"k" * 32

@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
-from api.gates.smtp.configuration import Rule
+from api.gates.gate_file import Rule
+from api.gates.purpose import BadHeader, Envelope, Unit, units_of
 from api.gates.smtp.mail import Mail
-from api.gates.smtp.purpose import BadHeader, Envelope, Unit, units_of
 
 PAT, KIM, BOSS = "pat@example.com", "kim@example.com", "boss@acme.example"
 
 
 def _units(head: str, *recipients: str, rules: list[dict[str, Any]] | None = None) -> list[Unit]:
     content = (head + "\n\ntext\n").replace("\n", "\r\n").encode()
-    envelope = Envelope("shop", "billing@acme.example", recipients or (PAT,))
+    envelope = Envelope("shop", "billing@acme.example", recipients or (PAT,), "smtp_mail")
     made = tuple(Rule.model_validate(rule) for rule in rules or [])
     return units_of(Mail(content), envelope, made, b"k" * 32)
 

@@ -4,7 +4,8 @@ import pytest
 from sendledger import Denied
 from sendledger.effects import Reply
 
-from api.gates.smtp.replies import Fate, Result, later, refused, reply_to
+from api.gates.fate import Fate
+from api.gates.smtp.replies import Result, later, refused, reply_to
 
 SENT = Result(("a@x.example",), Fate.SENT, 250, "2.0.0", "queued as 7")
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from api.gates.addresses import same_address
-from api.gates.smtp.configuration import Rule
+from api.gates.gate_file import Rule
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What rules look at: the login (None without one), the envelope's sender, the subject."""
+    """What rules look at: the login (None without one), the sender, the subject."""
 
     login: str | None
     sender: str

@@ -9,23 +9,20 @@ copies. Every other recipient has a permit of its own.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import getaddresses
-from typing import Any
+from typing import Any, Protocol
 
 from sendledger import Ask
 
 from api.gates.addresses import same_address
-from api.gates.kinds import KINDS, TAKES_TO
-from api.gates.smtp.configuration import Rule
-from api.gates.smtp.fingerprint import Fingerprints
-from api.gates.smtp.mail import Mail
-from api.gates.smtp.rules import Fit, Seen, fit_of
+from api.gates.fingerprint import Fingerprints, Read
+from api.gates.gate_file import Rule
+from api.gates.kinds import ANSWER, KINDS, NOTICE, SEVERAL_INVOICES, TAKES_TO, TO_EACH
+from api.gates.rules import Fit, Seen, fit_of
 
 MOST_COPIES = 20
 """Copies that one permit may name (contract: Permits)."""
 _MOST_INVOICES = 100
 _LONGEST_ID = 255
-_EVENT_TYPE = "smtp_mail"
-_TO_EACH = frozenset({"notification", "digest"})
 _OF_HEADER = {
     "stage": "stage",
     "thread": "thread_id",
@@ -43,6 +40,18 @@ _OF_HEADER = {
     "not-after": "not_after",
 }
 """The fields of a request, by the header fields without `X-Ledger-`."""
+
+
+class Mail(Read, Protocol):
+    """A mail as far as it says what it is."""
+
+    def all(self, name: str) -> list[str]:
+        """The values of every header field of that name, decoded, in order."""
+        ...
+
+    def own(self) -> dict[str, list[str]]:
+        """The values of the gate's own fields, by their names in lower case without the prefix."""
+        ...
 
 
 class BadHeader(Exception):
@@ -64,11 +73,15 @@ class Unit:
 
 @dataclass(frozen=True)
 class Envelope:
-    """Who sends a mail to whom: the login, the envelope's sender and recipients."""
+    """Who sends a mail to whom: the login, the sender, the recipients.
+
+    `event_type` is that of a mail which is named by its fingerprint.
+    """
 
     login: str | None
     sender: str
     recipients: tuple[str, ...]
+    event_type: str
 
 
 def units_of(mail: Mail, envelope: Envelope, rules: tuple[Rule, ...], key: bytes) -> list[Unit]:
@@ -81,18 +94,18 @@ def units_of(mail: Mail, envelope: Envelope, rules: tuple[Rule, ...], key: bytes
     fits = {one: fit_of(rules, seen, one) for one in dict.fromkeys(envelope.recipients)}
     unguarded = tuple(one for one, fit in fits.items() if fit.kind == "unguarded")
     guarded = [one for one in fits if one not in unguarded]
-    named = _named_by(mail, envelope.sender, key)
+    named = _named_by(mail, envelope, key)
     units: list[Unit] = []
     for kind, fields, group in _groups(mail, said, guarded, fits):
         refused = fits[group[0]].refused
         if kind == "fingerprint":
             units += [Unit((one,), named(one), fits[one].refused) for one in group]
-        elif kind in _TO_EACH and "customer_id" not in fields:
+        elif kind in TO_EACH and "customer_id" not in fields:
             units += [Unit((one,), _ask(kind, fields, one, ()), fits[one].refused) for one in group]
         else:
             main, copies = _main_first(mail, group)
             ask = _ask(kind, fields, main, copies)
-            guessed = kind == "reply" and said is None and fits[main].kind is None
+            guessed = kind == ANSWER and said is None and fits[main].kind is None
             each = tuple(Unit((one,), named(one), fits[one].refused) for one in group)
             units.append(Unit((main, *copies), ask, refused, each if guessed else ()))
     if unguarded:
@@ -114,10 +127,10 @@ def _groups(
     for one in recipients:
         fit = fits[one]
         kind, fields = fit.kind or "fingerprint", dict(fit.fields)
-        if fit.kind == "reply":
+        if fit.kind == ANSWER:
             fields = {**(answered or {}), **fields}
         elif fit.kind is None and answered is not None:
-            kind, fields = "reply", answered
+            kind, fields = ANSWER, answered
         group = next((g for k, f, g in found if (k, f) == (kind, fields)), None)
         if group is None:
             found.append((kind, fields, [one]))
@@ -139,7 +152,7 @@ def _said(mail: Mail) -> tuple[str, dict[str, Any]] | None:
     fields: dict[str, Any] = {}
     if invoices := own.pop("invoice", None):
         fields |= _invoices(kind, [one.strip() for v in invoices for one in v.split(",")])
-    if kind == "reply":
+    if kind == ANSWER:
         fields |= _answered(mail) or {}
     for name, values in own.items():
         if name not in _OF_HEADER:
@@ -153,7 +166,7 @@ def _said(mail: Mail) -> tuple[str, dict[str, Any]] | None:
 def _invoices(kind: str, ids: list[str]) -> dict[str, Any]:
     if not all(ids) or len(ids) > _MOST_INVOICES:
         raise BadHeader(f"X-Ledger-Invoice holds 1 to {_MOST_INVOICES} ids")
-    if kind == "reminder":
+    if kind in SEVERAL_INVOICES:
         return {"invoices": ids}
     if len(ids) != 1:
         raise BadHeader(f"a {kind} has one X-Ledger-Invoice")
@@ -189,13 +202,13 @@ def _thread(message_id: str) -> str:
     return message_id.strip("<>")[:_LONGEST_ID] or "-"
 
 
-def _named_by(mail: Mail, sender: str, key: bytes) -> Callable[[str], Ask]:
-    fingerprints = Fingerprints(key, sender, mail)
+def _named_by(mail: Mail, envelope: Envelope, key: bytes) -> Callable[[str], Ask]:
+    fingerprints = Fingerprints(key, envelope.sender, mail)
 
     def ask(recipient: str) -> Ask:
         event_id = fingerprints.of(recipient)
-        fields = {"event_type": _EVENT_TYPE, "event_id": event_id, "to": recipient}
-        return Ask("notification", fields)
+        fields = {"event_type": envelope.event_type, "event_id": event_id, "to": recipient}
+        return Ask(NOTICE, fields)
 
     return ask
 

@@ -1,0 +1,1 @@
+"""The HTTP gate: the sending endpoints of mail providers, which ask the ledger first."""

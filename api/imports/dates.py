@@ -91,6 +91,10 @@ def _of_number(text: str) -> datetime:
     number = float(text)
     for per_second in _PER_SECOND:
         if _FIRST_EPOCH <= number / per_second < _LAST_EPOCH:
+            if _last_digit(text) > per_second:
+                raise UnsettledDate(
+                    "at: a spreadsheet cut digits off the number; export the column as text"
+                )
             return datetime.fromtimestamp(number / per_second, UTC)
     if abs(number) > _LAST_EPOCH * _PER_SECOND[-1]:
         raise BadRow("at: the epoch is out of range")
@@ -98,6 +102,14 @@ def _of_number(text: str) -> datetime:
         "at: as an epoch the number lies outside the years 2000 to 2099; if it counts days as a "
         "spreadsheet does, say --date-format excel"
     )
+
+
+def _last_digit(text: str) -> float:
+    """What the last digit of a number such as 1.79876E+12 counts: 10,000,000 there."""
+    mantissa, mark, exponent = text.lower().partition("e")
+    if not mark:
+        return 0
+    return 10.0 ** (int(exponent) - len(mantissa.partition(".")[2]))
 
 
 def _written(text: str, dates: Dates) -> datetime:

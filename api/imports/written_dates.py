@@ -50,20 +50,36 @@ def written_moments(text: str, zone: ZoneInfo | None) -> list[DateReading]:
         return []
     logged = _ACCESS_LOG.fullmatch(text)
     text = f"{logged[1]} {logged[2]}" if logged is not None else text.translate(_MINUS)
-    comment = _COMMENT.search(text)
-    named = (comment[1] or comment[2] or "").strip() if comment is not None else ""
-    text = text[: comment.start()] if comment is not None else text
+    text, named = without_zone(text)
     if _ISO.fullmatch(text):
         # An ISO date with a zone's name behind it is read below.
         with suppress(ValueError):
-            return [DateReading(_named(datetime.fromisoformat(text), "", named, zone))]
+            return [DateReading(in_named_zone(datetime.fromisoformat(text), named, zone))]
     found = list(_TIME.finditer(text))
     if len(found) > 1:
         return []
     if not found:
         days = _dates(text)
-        return [DateReading(_named(_midnight(day), "", named, zone), order) for day, order in days]
+        return [
+            DateReading(in_named_zone(_midnight(day), named, zone), order) for day, order in days
+        ]
     return _with_clock(text, found[0], named, zone)
+
+
+def without_zone(text: str) -> tuple[str, str]:
+    """A text and what stands in brackets at its end, which is empty where nothing does."""
+    comment = _COMMENT.search(text)
+    if comment is None:
+        return text, ""
+    return text[: comment.start()], (comment[1] or comment[2] or "").strip()
+
+
+def in_named_zone(moment: datetime, name: str, zone: ZoneInfo | None) -> datetime:
+    """The moment in the zone of that name, unless it has an offset or the name is empty.
+
+    Raises UnsettledDate where the name can mean several zones, or none.
+    """
+    return _named(moment, "", name, zone)
 
 
 def _with_clock(

@@ -28,6 +28,7 @@ _OFFSET = re.compile(
 _REGION = re.compile(r"[A-Za-z_]+(/[A-Za-z0-9_+-]+){1,2}", re.ASCII)
 _ABBREVIATION = re.compile(r"[A-Za-z]{1,5}", re.ASCII)
 _NUMERIC = re.compile(r"(\d{1,4})\s?([/.\-])\s?(\d{1,2})\s?\2\s?(\d{1,4})\.?", re.ASCII)
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _ORDERS = {"day-first": "dmy", "month-first": "mdy", "year-first": "ymd"}
 
 
@@ -177,16 +178,21 @@ def _dates(text: str) -> list[tuple[date, str | None]]:
         return _of_numbers((bare[1], bare[3], bare[4])) if bare is not None else []
     if month is None or len(numbers) != 2:
         return []
-    return _of_day_and_year(month, numbers)
+    return _of_day_and_year(month, numbers, words)
 
 
-def _of_day_and_year(month: int, numbers: list[str]) -> list[tuple[date, str | None]]:
+def _of_day_and_year(
+    month: int, numbers: list[str], words: list[str]
+) -> list[tuple[date, str | None]]:
+    """The days of a month's name and two numbers; a weekday that is named tells them apart."""
     found: dict[date, str | None] = {}
     for (day, year), order in ((numbers, "day-first"), (numbers[::-1], "year-first")):
         built = _date(year, str(month), day)
         if built is not None:
             found.setdefault(built, order)
-    return list(found.items())
+    named = {_WEEKDAYS.index(word[:3]) for word in words if word[:3] in _WEEKDAYS}
+    fitting = {day: order for day, order in found.items() if day.weekday() in named}
+    return list((fitting or found).items())
 
 
 def _of_numbers(numbers: tuple[str, str, str]) -> list[tuple[date, str | None]]:

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from api.imports.fields import Fields, plain
 
+_LONGEST = 100
 _DAYS = ("send date", "sent date", "date sent", "date", "day")
 _CLOCKS = ("send time", "sent time", "time sent", "time", "time of day")
 _ZONES = ("time zone", "time zone offset", "tz", "utc offset")
@@ -46,7 +47,7 @@ def time_in(record: Fields, paths: Iterable[str]) -> str | None:
         clocks = (_text(record, named, name) for name in _CLOCKS)
         clock, other = next((found for found in clocks if found[0] is not None), (None, None))
         if clock is not None:
-            whole = _HAS_DAY.search(clock) and not _CLOCK_ALONE.fullmatch(clock)
+            whole = _HAS_DAY.search(clock[:_LONGEST]) and not _CLOCK_ALONE.fullmatch(clock)
             text = clock if whole else f"{text} {clock}"
             zone = zone or other
     zone = zone or record.text(_ZONES)

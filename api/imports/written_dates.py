@@ -46,6 +46,7 @@ def written_moments(text: str, zone: ZoneInfo | None) -> list[DateReading]:
     `zone` is asked only what an abbreviation such as CST means in it. Raises UnsettledDate for a
     zone's name that can mean several, or is not known.
     """
+    text = " ".join(text.split())
     text = " ".join(unicodedata.normalize("NFKC", text[: _LONGEST + 1]).split())
     if not text or len(text) > _LONGEST:
         return []
@@ -69,7 +70,7 @@ def written_moments(text: str, zone: ZoneInfo | None) -> list[DateReading]:
 
 def without_zone(text: str) -> tuple[str, str]:
     """A text and what stands in brackets at its end, which is empty where nothing does."""
-    comment = _COMMENT.search(text)
+    comment = _COMMENT.search(text) if len(text) <= _LONGEST else None
     if comment is None:
         return text, ""
     return text[: comment.start()], (comment[1] or comment[2] or "").strip()

@@ -22,6 +22,7 @@ _FULL_SEPARATOR = re.compile(
 )
 """What parts mails also where no empty line stands before it, if a header follows."""
 _HEADER = re.compile(rb"[!-9;-~]+:", re.ASCII)
+_LONGEST_SEPARATOR = 1_000
 _LONGEST_HEADER = 256 * 1024
 _LONGEST_LINE = 64 * 1024
 _RECIPIENTS = ("To", "Cc", "Bcc")
@@ -93,7 +94,11 @@ class Mbox:
 
 def _parts(before: bytes, line: bytes, after: bytes) -> bool:
     """Does a mail begin behind this line, as the lines around it tell?"""
-    if not line.startswith(b"From ") or not before.endswith(b"\n"):
+    if (
+        not line.startswith(b"From ")
+        or not before.endswith(b"\n")
+        or len(line) > _LONGEST_SEPARATOR
+    ):
         return False
     if not before.strip(b"\r\n") and _SEPARATOR.fullmatch(line):
         return True

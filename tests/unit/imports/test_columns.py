@@ -167,3 +167,10 @@ def test_insights_of_ses_are_a_row_for_each_copy() -> None:
     raw = json.dumps(mail).encode()
     assert guess(raw) == "ses"
     assert told(raw) == [f"1 a@example.com {NIGHT} s1", "1 failed", "1 other", "1 failed"]
+
+
+@pytest.mark.parametrize("text", ["a" + " " * 200_000 + "b", "abc" * 60_000, "(" * 200_000])
+def test_long_texts_cost_no_more_than_their_length(text: str) -> None:
+    for row in (f"a@example.com,{text},10:00", f"a@example.com,2026-12-31,{text}"):
+        found = read("To,Date,Time", row)
+        assert found == "at: this is no time; write 2026-12-01T00:00:00Z"

@@ -14,7 +14,7 @@ from api.contract.problems import ProblemError
 from ledger.application.answers import Answer
 from ledger.application.caller import SYSTEM
 from ledger.application.commands import Command
-from ledger.application.ports import StoreUnavailable
+from ledger.application.ports import Need, StoreUnavailable
 from projections.due import ReadyCustomer
 
 GRANTED = Answer(201, b'{"permit_id":"p"}', (), "", 7, "p")
@@ -41,9 +41,15 @@ class Queue:
             while len(self.futures) < count:
                 await asyncio.sleep(0)
 
+    async def _nothing_loaded(self, _: Need) -> Any:
+        return SimpleNamespace(aggregates={})
+
     async def claim(self, *slices: list[str] | Exception) -> dict[str, Any]:
         """What a claim answers that finds these customers; an error is raised in its place."""
-        context: Any = SimpleNamespace(engine=self, claimed=self.claimed, slices=slices)
+        reader = SimpleNamespace(load=self._nothing_loaded)
+        context: Any = SimpleNamespace(
+            engine=self, reader=reader, claimed=self.claimed, slices=slices
+        )
         answer = await module.claim_permits(context, SYSTEM, None, 100, None)
         content: dict[str, Any] = orjson.loads(answer.body)
         return content

@@ -4,8 +4,8 @@ from api.gates.kinds import ANSWER, KINDS, NOTICE, SEVERAL_INVOICES, TAKES_TO, T
 
 
 def test_the_fields_of_a_kind_say_how_a_gate_asks_for_it() -> None:
-    assert TAKES_TO == {"reply", "message", "follow_up", "notification", "digest"}
-    assert TO_EACH == {"notification", "digest"}
-    assert SEVERAL_INVOICES == {"reminder"}
+    assert {"reply", "message", "follow_up", "notification", "digest"} == TAKES_TO
+    assert {"notification", "digest"} == TO_EACH
+    assert {"reminder"} == SEVERAL_INVOICES
     assert (ANSWER, NOTICE) == ("reply", "notification")
     assert TAKES_TO | {"reminder", "payment_failed", "apology"} == set(KINDS)

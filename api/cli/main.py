@@ -71,6 +71,10 @@ SECTIONS = {
             "api.cli.customers:hold_command",
             "Hold mail back: of a customer, an invoice, a thread, an address.",
         ),
+        "release": Late(
+            "api.cli.customers:release_command",
+            "Let mail go to addresses again after a bounce or complaint.",
+        ),
         "webhooks": Late(
             "api.cli.webhooks:webhooks_group", "Webhook bodies that could not be used."
         ),

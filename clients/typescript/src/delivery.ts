@@ -29,6 +29,8 @@ export function deliveredOf(result: unknown): Delivered {
 
 /** The mail was not taken, or nobody knows; `detail` holds no address. */
 export class NotDelivered extends LedgerError {
+  static override readonly kind: string = "NotDelivered";
+
   constructor(
     readonly detail: string,
     options?: ErrorOptions,
@@ -38,10 +40,14 @@ export class NotDelivered extends LedgerError {
 }
 
 /** The mail certainly did not go out: refused, or never handed over. */
-export class Refused extends NotDelivered {}
+export class Refused extends NotDelivered {
+  static override readonly kind: string = "Refused";
+}
 
 /** The mail may have gone out: the answer is missing or says neither. */
-export class InDoubt extends NotDelivered {}
+export class InDoubt extends NotDelivered {
+  static override readonly kind: string = "InDoubt";
+}
 
 /**
  * Why the mail certainly did not go out, undefined where the error does not prove that. Of errors

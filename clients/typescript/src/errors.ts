@@ -13,11 +13,34 @@ export const DUPLICATES: ReadonlySet<string> = new Set([
 /** What to do about a denial; see the ledger's page of denials. */
 export type NextAction = "stop" | "retry_at" | "ask_human" | "fix_request" | "find_out";
 
-/** The base of every error of this package. */
+/** Where an error keeps the names of its classes: the same symbol in every copy of this package. */
+const CLASSES = Symbol.for("@sendledger/client classes");
+
+/**
+ * The base of every error of this package.
+ *
+ * A program may hold two copies of it, one that is imported and one that is required: `instanceof`
+ * goes by the names of the classes, so that each copy knows the errors of the other.
+ */
 export class LedgerError extends Error {
+  /** The name of the class, which no minifier changes. */
+  static readonly kind: string = "LedgerError";
+
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
-    this.name = new.target.name;
+    this.name = new.target.kind;
+    const names: string[] = [];
+    for (let one: unknown = new.target; one !== Error; one = Object.getPrototypeOf(one)) {
+      names.push((one as typeof LedgerError).kind);
+    }
+    Object.defineProperty(this, CLASSES, { value: names });
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // A class that a program derives has no name of its own here.
+    if (!Object.prototype.hasOwnProperty.call(this, "kind")) return Function.prototype[Symbol.hasInstance].call(this, value);
+    const names = typeof value === "object" && value !== null ? (value as { [CLASSES]?: string[] })[CLASSES] : undefined;
+    return names?.includes(this.kind) ?? false;
   }
 }
 
@@ -27,6 +50,8 @@ export class LedgerError extends Error {
  * where it did not answer.
  */
 export class Unavailable extends LedgerError {
+  static override readonly kind: string = "Unavailable";
+
   constructor(
     readonly why: string,
     readonly committed?: string,
@@ -36,7 +61,9 @@ export class Unavailable extends LedgerError {
 }
 
 /** The permit's outcome was told already, and another one was told now. */
-export class OutcomeGiven extends LedgerError {}
+export class OutcomeGiven extends LedgerError {
+  static override readonly kind: string = "OutcomeGiven";
+}
 
 /** The send that a duplicate repeats, as far as the ledger knows it. */
 export interface Original {
@@ -55,6 +82,7 @@ export interface Original {
  * problem document.
  */
 export class Denied extends LedgerError {
+  static override readonly kind: string = "Denied";
   readonly problem: Readonly<Record<string, unknown>>;
   readonly status: number;
   readonly code: string;

@@ -8,6 +8,8 @@ import { Denied, InDoubt, kinds, Ledger, Unavailable } from "@sendledger/client"
 
 /** So many finished sends are asked for again after a restart. */
 const AGAIN = 3;
+/** Outlasts a restart of the ledger, however busy the machine is. */
+const PATIENT = { deadline: 300, reportDeadline: 300 };
 /** Gives up a try before the network lets it go, so that it arrives after its repetition. */
 const HASTY = { deadline: 4, reportDeadline: 2, perCall: 0.3, firstPause: 0.005, mostPause: 0.05 };
 
@@ -36,7 +38,7 @@ const ledger = new Ledger({
   url: plan.ledger,
   key: plan.key,
   spool: plan.spool,
-  pace: plan.hasty ? HASTY : {},
+  pace: plan.hasty ? HASTY : PATIENT,
   hooks: [{ onCall: (record) => [200, 201].includes(record.status) && at(record.operation) }],
   log: { warn() {}, error() {} },
 });

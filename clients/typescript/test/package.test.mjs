@@ -12,6 +12,7 @@ import { SMTPServer } from "smtp-server";
 import ts from "typescript";
 
 import { Service } from "./service.mjs";
+import { Stub } from "./stub.mjs";
 
 const HERE = fileURLToPath(new URL("../", import.meta.url));
 const ROOT = join(HERE, "../..");
@@ -47,6 +48,22 @@ test("import and require give the same names", async () => {
     assert.equal(typeof require(path)[name], "function");
     assert.equal(typeof (await import(path))[name], "function");
   }
+});
+
+test("errors of one module format are known to the other, and a program's own classes stay apart", async () => {
+  const required = require("@sendledger/client");
+  assert.notEqual(required.Refused, client.Refused);
+  const refused = new required.Refused("SMTP 550");
+  for (const name of ["Refused", "NotDelivered", "LedgerError"]) assert.ok(refused instanceof client[name], name);
+  for (const name of ["InDoubt", "Denied", "Unavailable"]) assert.ok(!(refused instanceof client[name]), name);
+  assert.ok(!(new Error("SMTP 550") instanceof client.LedgerError) && !(null instanceof client.LedgerError));
+  class OwnRefused extends client.Refused {}
+  assert.ok(new OwnRefused("550") instanceof client.Refused && new OwnRefused("550") instanceof OwnRefused);
+  assert.ok(!(new client.Refused("550") instanceof OwnRefused));
+  const stub = new Stub();
+  const ended = stub.ledger().permit.notification({ event_type: "e", event_id: "1" }, () => Promise.reject(refused));
+  await assert.rejects(ended, client.Refused);
+  assert.deepEqual(stub.bodies("outcome"), [{ outcome: "rejected", detail: "SMTP 550" }]);
 });
 
 test("a program compiles strictly as ESM and as CommonJS, with the package's own types checked", () => {

@@ -78,6 +78,12 @@ test("a process that ends in good order leaves nothing", async () => {
   assert.deepEqual(files(), []);
 });
 
+test("a program ends by itself where nobody closes the client, and leaves nothing to report", { timeout: 60_000 }, async () => {
+  assert.equal(await sender("leave"), 0);
+  assert.deepEqual(await next(), { told: [], left: 0 });
+  assert.deepEqual(files(), []);
+});
+
 test("an outcome that the ledger did not hear is reported by the next process", async () => {
   hears = false;
   assert.equal(await sender("exit"), 0);

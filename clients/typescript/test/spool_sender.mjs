@@ -17,4 +17,4 @@ await ledger.sendOnce(kinds.notification({ event_type: "shipped", event_id: "9" 
   if (step === "told") die();
 });
 if (step === "exit") process.exit(0);
-await ledger.close();
+if (step !== "leave") await ledger.close();

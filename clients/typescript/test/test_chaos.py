@@ -10,8 +10,9 @@ import os
 import random
 import shutil
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,11 +20,16 @@ import pytest
 
 from clients.python.tests.chaos_network import FAULTS, harmful_proxy, receiver
 from clients.python.tests.chaos_run import STEPS, Run, all_is_settled
+from ledger.store.migrate import migrate
 from tests.support.chaos_judge import judged
-from tests.support.service import Service
+from tests.support.postgres import fresh_database
+from tests.support.receivers import free_port
+from tests.support.service import Service, running_service
 
 SENDS = int(os.environ.get("LEDGER_TEST_CLIENT_SENDS", "60"))
 SEED = int(os.environ.get("LEDGER_TEST_CLIENT_SEED", "2"))
+RESTARTED = 40
+"""Sends of the run in which the ledger restarts."""
 SENDER = ("node", str(Path(__file__).with_name("chaos_sender.mjs")))
 AFTER = {"ask": "expired", "redeem": "unknown", "handed_over": "unknown", "outcome": "sent"}
 """What a kill right after a step leaves of the permit, once its time is over."""
@@ -100,3 +106,38 @@ def test_what_a_kill_at_each_step_leaves(service: Service, folder: Path, step: s
         assert judged(service, key.name, mails.counts, [name])[name] == [AFTER[step]]
         assert run.process() == 0
         assert mails.counts[name] == int(went_out or step == "ask")
+
+
+def test_a_ledger_that_restarts_costs_no_send_and_repeats_none(postgres: str, folder: Path) -> None:
+    sends = [f"r-{number}" for number in range(RESTARTED)]
+    port, began = free_port(), "2026-12-01T00:00:00+00:00"
+    with fresh_database(postgres) as conninfo, receiver(SEED, lost=0) as mails:
+        migrate(conninfo)
+        with running_service(conninfo, began, port=port) as service:
+            key = service.client("send")
+            plan = {"key": key.key, "receiver": mails.url, "spool": str(folder / "spool")}
+            plan |= {"ledger": str(service.http.base_url), "sends": sends}
+            runs = [
+                Run(SENDER, {**plan, "done": str(folder / f"done-{worker}")}, random.Random(SEED))
+                for worker in range(2)
+            ]
+            pool = ThreadPoolExecutor(2)
+            ended = [pool.submit(run.process) for run in runs]
+            wait_for(lambda: len(mails.counts) >= RESTARTED // 4)
+        # Away for as long as it takes to start: the senders go on asking.
+        with running_service(conninfo, began, port=port) as service:
+            assert [one.result() for one in ended] == [0, 0]
+            pool.shutdown()
+            service.advance(minutes=11)
+            states = judged(service, key.name, mails.counts, sends)
+    assert mails.counts == Counter(sends)
+    assert all("sent" in states[name] for name in sends)
+    assert list((folder / "spool").iterdir()) == []
+
+
+def wait_for(holds: Callable[[], bool]) -> None:
+    """Wait until it holds, up to a minute."""
+    give_up = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < give_up
+        time.sleep(0.01)

@@ -1,28 +1,29 @@
-"""The kinds of mail as gates know them: by the HTTP schema, which has a request for each kind."""
+"""The kinds of mail as gates know them: by the client, which has a function for each kind."""
 
-from typing import Any, get_args
+from inspect import Parameter, signature
+from typing import get_args
 
-from api.contract.permits import PermitRequest
+from sendledger import kinds
 
-_REQUESTS: dict[str, Any] = {
-    get_args(request.model_fields["kind"].annotation)[0]: request
-    for request in get_args(get_args(PermitRequest)[0])
-}
+from api.contract.fields import Kind
+
+KINDS: tuple[str, ...] = get_args(Kind)
+"""All kinds."""
+_FIELDS = {kind: signature(getattr(kinds, kind)).parameters for kind in KINDS}
 
 
 def _with(*fields: str) -> frozenset[str]:
-    return frozenset(k for k, r in _REQUESTS.items() if set(fields) <= set(r.model_fields))
+    return frozenset(kind for kind, known in _FIELDS.items() if set(fields) <= set(known))
 
 
-KINDS: tuple[str, ...] = tuple(_REQUESTS)
-"""All kinds."""
+def _must_name(field: str) -> frozenset[str]:
+    needed = Parameter.empty
+    return frozenset(kind for kind in _with(field) if _FIELDS[kind][field].default is needed)
+
+
 TAKES_TO = _with("to")
 """The kinds whose request has a `to`; those of others go where the ledger says."""
-TO_EACH = frozenset(
-    kind
-    for kind in TAKES_TO
-    if (thread := _REQUESTS[kind].model_fields.get("thread_id")) is None or not thread.is_required()
-)
+TO_EACH = TAKES_TO - _must_name("thread_id")
 """The kinds that each recipient gets for themselves: those that need no thread."""
 SEVERAL_INVOICES = _with("invoices")
 """The kinds that are about several invoices at once."""

@@ -118,7 +118,8 @@ def _journal_entry(number: int, line: str) -> LogLine | None:
     try:
         entry = orjson.loads(line)
         message = entry["MESSAGE"]
-        text = message if isinstance(message, str) else bytes(message).decode("utf-8", "replace")
+        raw = bytes(message) if isinstance(message, list) else str(message or "").encode()
+        text = raw.decode("utf-8", "replace")
         at = datetime.fromtimestamp(int(entry["__REALTIME_TIMESTAMP"]) / 1_000_000, UTC)
         return LogLine(number, at.isoformat(), str(entry["SYSLOG_IDENTIFIER"]), text)
     except (ValueError, TypeError, KeyError, OverflowError, OSError):

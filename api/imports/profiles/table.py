@@ -15,6 +15,8 @@ from api.imports.rows import BadRow, RawRow
 from api.webhooks.bodies.mail_ids import provider_message_id
 from api.webhooks.bodies.send_token import token_in
 
+_NOBODY = ("none", "null", "-", "n/a")
+"""What stands in a column of copies where there are none."""
 _CARRYING = ("user-variables", "metadata", "tags", "headers", "mail.headers", "custom_args")
 """Where records keep what their sender gave the mail: the token of its permit among it."""
 
@@ -105,5 +107,6 @@ class Table:
     def _recipients(self, record: Fields) -> Any:
         """Whoever got a copy: one field, and those of further recipients where there are any."""
         first = record.first(self.recipients)
-        copies = [part for name in self.copies if (part := record.get(name)) is not None]
+        named = [record.get(name) for name in self.copies]
+        copies = [part for part in named if str(part).strip().lower() not in _NOBODY]
         return [first, *copies] if copies else first

@@ -12,6 +12,8 @@ _OBJECTS = frozenset(
     """charge credit_note customer dispute invoice invoice_payment payment_intent refund
     subscription""".split()
 )
+_TOLD_BY_THE_REFUND = frozenset({"charge.refunded", "charge.refund.updated"})
+"""The refund has events of its own, and neither these nor those change what is owed."""
 
 
 def thin(kind: str, envelope: Record) -> Translation:
@@ -22,7 +24,7 @@ def thin(kind: str, envelope: Record) -> Translation:
     """
     plain = kind.removeprefix(_V1)
     harmless = OTHER_TYPES.is_harmless(kind) or OTHER_TYPES.is_harmless(plain)
-    if harmless and plain not in SUBSCRIPTIONS:
+    if (harmless and plain not in SUBSCRIPTIONS) or plain in _TOLD_BY_THE_REFUND:
         return Translation(ignored="irrelevant_event")
     related = envelope.optional_record("related_object")
     object_kind = related.optional_text("type")

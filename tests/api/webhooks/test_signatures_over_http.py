@@ -133,3 +133,29 @@ def test_a_signature_that_covers_no_body_is_taken_for_one_body_only(hooks: Servi
     forged = replace(first, body=json.dumps(other).encode())
     forged.to(hooks).no(400, "bad_signature")
     assert first.to(hooks).ok()["results"][0]["result"] == "duplicate"
+
+
+def test_a_subaccounts_signature_of_mailgun_is_good_under_the_primary_accounts_key(
+    hooks: Service, mark: str
+) -> None:
+    """Given the primary account's key only, an event that a subaccount's key signed is taken."""
+    event: dict[str, object] = {"event": "complained", "id": mark}
+    event |= {"timestamp": hooks.clock.timestamp(), "recipient": f"{mark}@example.com"}
+    ours = signed("mailgun", json.dumps({"event-data": event}).encode(), hooks.clock, mark)
+    body = json.loads(ours.body)
+    primary = body["signature"].pop("signature")
+
+    def posted(**signatures: object) -> Answer:
+        signature = body["signature"] | signatures
+        raw = json.dumps(body | {"signature": signature}).encode()
+        return Post("mailgun", {}, raw).to(hooks)
+
+    foreign = "0" * 64
+    for parent in (foreign, primary[::-1], "", 5, None, [primary]):
+        posted(signature=foreign, **{"parent-signature": parent}).no(400, "bad_signature")
+    posted(**{"parent-signature": primary}).no(400, "bad_signature")
+    good = {"signature": foreign, "parent-signature": primary}
+    assert posted(**good).ok()["results"][0]["result"] == "applied"
+    assert posted(**good).ok()["results"][0]["result"] == "duplicate"
+    asked = hooks.ask("notification", event_type="x", event_id=mark, to=f"{mark}@example.com")
+    asked.no(409, "address_on_hold")

@@ -185,3 +185,12 @@ def test_each_copy_of_a_row_counts_whatever_names_the_row(
     assert numbers(ledger.run(log, *options))["mails past the ledger"] == 3
     again = numbers(ledger.run(log, *options))
     assert (again["known already"], "mails past the ledger" in again) == (3, False)
+
+
+@pytest.mark.parametrize("name", ["postfix", "exim"])
+def test_a_named_mail_log_without_a_line_of_it_fails(ledger: Later, name: str) -> None:
+    path = ledger.folder / "mail.log"
+    path.write_text("Dec 31 23:30:01 mx cron[1]: nothing about mail\n")
+    result = ledger.run(path, "--from", name, "--time-zone", "UTC", "--year", "2026")
+    assert (result.exit_code, ledger.events()) == (1, 0)
+    assert "no line of the log is one of" in result.stderr

@@ -70,10 +70,12 @@ def test_the_clock_is_not_dropped_where_it_cannot_be_read() -> None:
 def test_each_copy_counts() -> None:
     raw = b"To,Cc,Bcc,Sent At,ID\n"
     raw += b'a@example.com,"b@example.com; c@example.com",d@example.com,2026-12-31 23:30,1\n'
-    raw += b"e@example.com,,,2026-12-31 23:30,2\n"
+    raw += b"e@example.com,-,N/A,2026-12-31 23:30,2\n"
+    raw += b"f@example.com,Bookkeeping,,2026-12-31 23:30,3\n"
     assert told(raw, "csv") == [
         *(f"2 {name}@example.com {NIGHT} 1" for name in "abcd"),
         f"3 e@example.com {NIGHT} 2",
+        "4: not an e-mail address",
     ]
     record = {"to": ["a@example.com"], "cc": ["b@example.com"], "bcc": "c@example.com"}
     record |= {"sentAt": f"{NIGHT}Z", "messageId": "1"}

@@ -45,6 +45,8 @@ def test_postfix_of_journald_as_json() -> None:
         entry("postfix/smtp", f"AAAAAAAAAA: {TO}"),
         entry("postfix/smtp", list(f"BBBBBBBBBB: {TO}".encode())),
         entry("postfix/smtp", None),
+        entry("postfix/smtp", 10**12),
+        entry("postfix/smtp", [1000]),
         entry("kernel", f"AAAAAAAAAA: {TO}"),
         "{damaged",
     )

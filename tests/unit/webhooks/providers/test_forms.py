@@ -34,6 +34,7 @@ def thin(kind: str, related: object = LEFT_OUT, **changes: object) -> Translatio
         ("v1.credit_note.created", "credit_note", "cn_1"),
         ("v1.customer.updated", "customer", "cus_1"),
         ("v1.charge.dispute.created", "dispute", "dp_1"),
+        ("v1.refund.created", "refund", "re_1"),
         ("v1.payment_intent.processing", "payment_intent", "pi_1"),
         ("v1.customer.subscription.deleted", "subscription", "sub_1"),
     ],
@@ -58,6 +59,11 @@ def test_a_thin_event_that_names_nothing_says_what_to_choose(related: object) ->
 )
 def test_a_thin_event_that_says_nothing_of_money_is_ignored(kind: str) -> None:
     assert thin(kind) == IGNORED
+
+
+@pytest.mark.parametrize("kind", ["v1.charge.refunded", "v1.charge.refund.updated"])
+def test_a_thin_event_whose_refund_has_its_own_asks_for_nothing(kind: str) -> None:
+    assert thin(kind, {"id": "ch_1", "type": "charge", "url": "/v1/charges/ch_1"}) == IGNORED
 
 
 def test_a_thin_event_of_the_other_mode_is_ignored() -> None:

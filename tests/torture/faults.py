@@ -6,10 +6,11 @@ import os
 import random
 import signal
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import TypeVar
 
 import psycopg
 
@@ -25,17 +26,41 @@ WHERE datname = current_database() AND pid <> pg_backend_pid()
     AND application_name LIKE 'send-ledger%' AND random() < 0.5
 """
 _LONGEST_STOP_SECONDS = 4.0
-_LATE_SECONDS = (0.3, 2.0, 6.5)
-"""The last is longer than a writer waits for the lock that a COMMIT on its way still holds."""
+_LATE = ((0.3, 1), (1.5, 1), (6.5, 0))
+"""Seconds, and how many connections are refused meanwhile, so that nobody can look again.
+
+The last is longer than a writer waits for the lock that a COMMIT on its way still holds.
+"""
 _JUMPS = (timedelta(days=30), timedelta(hours=1), timedelta(hours=-1))
+_MOMENTS = ("write", "commit")
 _COMMIT_SECONDS = 3.0
 """So long is waited for a COMMIT that a fault is to meet."""
+T = TypeVar("T")
+
+
+KINDS = (
+    "service killed",
+    "second service killed",
+    "PostgreSQL killed",
+    "service stopped for a while",
+    "second service stopped for a while",
+    "PostgreSQL stopped for a while",
+    "connections cut",
+    "COMMIT lost",
+    "answer to COMMIT lost",
+    "COMMIT late",
+    "answer to COMMIT late",
+    "clock wrong for a while",
+    "disk full for a while",
+)
 
 
 class Faults:
     """Draws one fault after the other, with a pause in between, until the run is over.
 
-    Each kind comes once before any comes again. `kinds` leaves all others out.
+    `done` counts those that met something: one that waits for a COMMIT may wait in vain.
+    Each kind comes once before any comes again; each has its own ways, which take turns likewise.
+    `kinds` leaves all others out.
     """
 
     def __init__(
@@ -45,7 +70,7 @@ class Faults:
         second: SecondService,
         proxy: CommitProxy,
         shim: Shim,
-        kinds: Collection[str] | None = None,
+        kinds: Collection[str] = KINDS,
     ) -> None:
         self.done: Counter[str] = Counter()
         self._random = random.Random(seed)
@@ -53,31 +78,33 @@ class Faults:
         self._second = second
         self._proxy = proxy
         self._shim = shim
-        every: dict[str, Callable[[], Awaitable[None]]] = {
-            "service killed": self._kill_service,
-            "second service killed": self._kill_second,
-            "PostgreSQL killed": self._kill_postgres,
-            "service stopped for a while": self._stop_service,
-            "second service stopped for a while": self._stop_second,
-            "PostgreSQL stopped for a while": self._stop_postgres,
-            "connections cut": self._cut_connections,
-            "answer to COMMIT lost": self._lose_commit,
-            "answer to COMMIT late": self._answer_late,
-            "COMMIT late": self._commit_late,
-            "clock wrong for a while": self._clock_wrong,
-            "disk full for a while": self._disk_full,
-        }
-        self._kinds = {name: do for name, do in every.items() if kinds is None or name in kinds}
+        self._late = _in_turn(self._random, _LATE)
+        self._jumps = _in_turn(self._random, _JUMPS)
+        self._moments = _in_turn(self._random, _MOMENTS)
+        every: tuple[Callable[[], Awaitable[bool | None]], ...] = (
+            self._kill_service,
+            self._kill_second,
+            self._kill_postgres,
+            self._stop_service,
+            self._stop_second,
+            self._stop_postgres,
+            self._cut_connections,
+            self._lose_commit,
+            self._lose_answer,
+            self._commit_late,
+            self._answer_late,
+            self._clock_wrong,
+            self._disk_full,
+        )
+        named = zip(KINDS, every, strict=True)
+        self._kinds = {name: do for name, do in named if name in kinds}
 
     async def run(self, over: asyncio.Event) -> None:
         """One fault after the other; the last one is mended before this returns."""
-        deck: list[str] = []
-        while self._kinds and not over.is_set():
-            if not deck:
-                deck = self._random.sample(sorted(self._kinds), len(self._kinds))
-            name = deck.pop()
-            await self._kinds[name]()
-            self.done[name] += 1
+        for name in _in_turn(self._random, sorted(self._kinds)):
+            if over.is_set():
+                return
+            self.done[name] += await self._kinds[name]() is not False
             await asyncio.sleep(self._random.uniform(0.2, 1.5))
 
     async def _kill_service(self) -> None:
@@ -117,24 +144,32 @@ class Faults:
         with psycopg.connect(self._first.conninfo(), autocommit=True) as db:
             db.execute(_BACKENDS)
 
-    async def _lose_commit(self) -> None:
+    async def _lose_commit(self) -> bool:
+        return await self._lost(At.NEVER_SENT)
+
+    async def _lose_answer(self) -> bool:
+        return await self._lost(At.ANSWER_LOST)
+
+    async def _lost(self, at: At) -> bool:
         self._proxy.refuse_after = self._random.choice([0, 1, 3])
-        await self._at_commit(self._random.choice([At.ANSWER_LOST, At.NEVER_SENT]))
+        return await self._at_commit(at)
 
-    async def _answer_late(self) -> None:
-        await self._delivered_late(At.ANSWER_LATE)
+    async def _answer_late(self) -> bool:
+        return await self._delivered_late(At.ANSWER_LATE)
 
-    async def _commit_late(self) -> None:
-        await self._delivered_late(At.ON_ITS_WAY)
+    async def _commit_late(self) -> bool:
+        return await self._delivered_late(At.ON_ITS_WAY)
 
-    async def _delivered_late(self, at: At) -> None:
-        self._proxy.refuse_after = 0
+    async def _delivered_late(self, at: At) -> bool:
+        seconds, self._proxy.refuse_after = next(self._late)
         self._proxy.deliver.clear()
         try:
-            if await self._at_commit(at):
-                await asyncio.sleep(self._random.choice(_LATE_SECONDS))
+            met = await self._at_commit(at)
+            if met:
+                await asyncio.sleep(seconds)
         finally:
             self._proxy.deliver.set()
+        return met
 
     async def _at_commit(self, at: At) -> bool:
         """Have it happen at the second service's next COMMIT; False where none comes."""
@@ -148,7 +183,7 @@ class Faults:
         return met
 
     async def _clock_wrong(self) -> None:
-        jump = self._random.choice(_JUMPS)
+        jump = next(self._jumps)
         await asyncio.to_thread(self._shim.clock_wrong_by, jump)
         try:
             await self._a_while()
@@ -156,7 +191,7 @@ class Faults:
             await asyncio.to_thread(self._shim.clock_wrong_by, timedelta(0))
 
     async def _disk_full(self) -> None:
-        when = self._random.choice(["write", "commit"])
+        when = next(self._moments)
         await asyncio.to_thread(self._shim.disk_full_at, when)
         try:
             await self._a_while()
@@ -165,6 +200,12 @@ class Faults:
 
     async def _a_while(self) -> None:
         await asyncio.sleep(self._random.uniform(0.3, _LONGEST_STOP_SECONDS))
+
+
+def _in_turn(drawing: random.Random, items: Sequence[T]) -> Iterator[T]:
+    """All of them in some order, then in another, for ever; nothing where there are none."""
+    while items:
+        yield from drawing.sample(items, len(items))
 
 
 @contextmanager

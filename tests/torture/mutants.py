@@ -113,9 +113,7 @@ MUTANTS: dict[str, Mutant] = {
     "no cap": Mutant(_no_cap),
     "forgets who holds a send": Mutant(_forgets_holders),
     "acknowledges before commit": Mutant(_acknowledges_before_commit),
-    "believes a lost COMMIT": Mutant(
-        _believes_a_lost_commit, ("answer to COMMIT lost", "PostgreSQL killed")
-    ),
+    "believes a lost COMMIT": Mutant(_believes_a_lost_commit, ("COMMIT lost",)),
     "believes a full disk": Mutant(_believes_a_lost_commit, ("disk full for a while",)),
     "says no to a late COMMIT": Mutant(_says_no_where_it_does_not_know, ("COMMIT late",)),
     "believes a slow database": Mutant(

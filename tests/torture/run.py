@@ -16,14 +16,14 @@ from ledger.store.looking_back.audit import verify
 from tests.integration.store.commit_proxy import commit_proxy
 from tests.support.crashing_service import CrashingService
 from tests.support.service import SERVE, service_environ
-from tests.torture.faults import Faults
+from tests.torture.faults import KINDS, Faults
 from tests.torture.history import Heard, read_log
 from tests.torture.judge import breaches
 from tests.torture.second_service import SecondService
 from tests.torture.sender import Sender
 from tests.torture.shim import Shim
 from tests.torture.verdict import Verdict, verdict
-from tests.torture.world import World, declared_incident
+from tests.torture.world import World, footing
 
 CLIENTS = 12
 _LONGEST_SECONDS = 90.0
@@ -33,7 +33,7 @@ _LONGEST_SECONDS = 90.0
 class Run:
     """A run of so many seconds, and until it has had `faults` faults and `answers` answers.
 
-    `kinds` are the faults to draw from, all by default; `command` is the second service's.
+    `kinds` are the faults to draw from; `command` is the second service's.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Run:
         seconds: float,
         seed: int,
         *,
-        kinds: Collection[str] | None = None,
+        kinds: Collection[str] = KINDS,
         command: tuple[str, ...] = SERVE,
         faults: int = 0,
         answers: int = 0,
@@ -80,12 +80,11 @@ class Run:
         async with commit_proxy(first.conninfo()) as (proxy, conninfo), httpx.AsyncClient() as http:
             second = SecondService(conninfo, folder, self._command)
             await asyncio.to_thread(second.start)
-            incident_id = await declared_incident(http, first.url, first.key)
+            key, incident_id = await footing(http, first.url, first.key)
             world = World(self._seed, datetime.now(UTC), incident_id)
             urls = (lambda: first.url, lambda: second.url)
             senders = [
-                Sender(world, self._heard, urls[number % 2], first.key, http)
-                for number in range(CLIENTS)
+                Sender(world, self._heard, urls[number % 2], key, http) for number in range(CLIENTS)
             ]
             faults = Faults(self._seed, first, second, proxy, shim, self._kinds)
             self._done = faults.done

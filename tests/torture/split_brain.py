@@ -29,10 +29,10 @@ from tests.torture.judge import breaches
 from tests.torture.second_service import SecondService
 from tests.torture.sender import Sender
 from tests.torture.verdict import Verdict, verdict
-from tests.torture.world import World, declared_incident
+from tests.torture.world import World, footing
 
 _CLIENTS = 8
-_KEY = "slk_of_the_clients_in_a_split_brain"
+_FIRST_KEY = "slk_the_first_key_in_a_split_brain"
 _GRANTS = 20
 """So many must be heard of before, and after, the standby was promoted."""
 _SECONDS = 120.0
@@ -71,6 +71,7 @@ class _Failover:
     env: dict[str, str]
     folder: Path
     http: httpx.AsyncClient
+    key: str = ""
     heard_old: list[Heard] = field(default_factory=list)
     heard_new: list[Heard] = field(default_factory=list)
 
@@ -82,7 +83,7 @@ class _Failover:
         clients: list[asyncio.Task[None]] = []
         try:
             await asyncio.to_thread(old.start)
-            incident_id = await declared_incident(self.http, old.url, _KEY)
+            self.key, incident_id = await footing(self.http, old.url, _FIRST_KEY)
             world = World(self.seed, datetime.now(UTC), incident_id)
             clients += self._clients(world, old, self.heard_old)
             await self._until_granted(self.heard_old, self.seconds / 3)
@@ -133,7 +134,7 @@ class _Failover:
     ) -> list[asyncio.Task[None]]:
         never = asyncio.Event()
         senders = [
-            Sender(world, heard, lambda: service.url, _KEY, self.http) for _ in range(_CLIENTS)
+            Sender(world, heard, lambda: service.url, self.key, self.http) for _ in range(_CLIENTS)
         ]
         return [asyncio.create_task(sender.run(never)) for sender in senders]
 
@@ -157,7 +158,7 @@ def split_brain(fence: Fence, seconds: float, seed: int) -> Verdict:
         nodes = stack.enter_context(cluster("debian15", 2 if fence is Fence.SYNC else 1))
         migrate(nodes[0].conninfo)
         with psycopg.connect(nodes[0].conninfo, autocommit=True) as db:
-            insert_first_key(db, _KEY, SCOPES)
+            insert_first_key(db, _FIRST_KEY, SCOPES)
         env = {}
         if fence is Fence.SYNC:
             env["LEDGER_REQUIRE_SYNC"] = "on"

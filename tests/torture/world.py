@@ -5,7 +5,7 @@ import uuid
 from collections import deque
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 
@@ -150,19 +150,30 @@ class World:
         }
 
 
-async def declared_incident(http: httpx.AsyncClient, url: str, key: str) -> str:
-    """Declare an incident, and call a pause that binds none of the clients; the incident's id.
+class Footing(NamedTuple):
+    """What the clients need before they start: their key, and an incident to apologise for."""
 
-    Without a pause in force there is no apology.
+    key: str
+    incident_id: str
+
+
+async def footing(http: httpx.AsyncClient, url: str, key: str) -> Footing:
+    """Make a key that must redeem, declare an incident, and call a pause that binds no client.
+
+    Only to a key that must redeem a grant is given again under its Idempotency-Key; without a pause
+    in force there is no apology.
     """
-    headers = {"Authorization": f"Bearer {key}"}
     now = datetime.now(UTC)
     seen = {"from": (now - timedelta(days=1)).isoformat(), "to": now.isoformat()}
-    incident = {"title": "A flood", "cause": "a loop", **seen}
-    pause = {"scope": "sender:the one that looped", "reason": "a flood", "by": "ann"}
-    paused = await http.post(f"{url}/v1/control/pause", json=pause, headers=headers, timeout=30)
-    paused.raise_for_status()
-    declared = await http.post(f"{url}/v1/incidents", json=incident, headers=headers, timeout=30)
-    declared.raise_for_status()
-    incident_id: str = declared.json()["incident_id"]
-    return incident_id
+    bodies: dict[str, dict[str, Any]] = {
+        "keys": {"name": "torture", "scopes": ["send", "facts"]},
+        "control/pause": {"scope": "sender:the one that looped", "reason": "a flood", "by": "ann"},
+        "incidents": {"title": "A flood", "cause": "a loop", **seen},
+    }
+    made: dict[str, Any] = {}
+    for path, body in bodies.items():
+        headers = {"Authorization": f"Bearer {key}"}
+        answer = await http.post(f"{url}/v1/{path}", json=body, headers=headers, timeout=30)
+        answer.raise_for_status()
+        made |= answer.json()
+    return Footing(made["key"], made["incident_id"])

@@ -13,7 +13,7 @@ SECTIONS = {
             "api.cli.service:demo_command", "Tell the ledger's story on a throw-away ledger."
         ),
         "gate": Late(
-            "api.cli.gate:gate_group", "Let programs that cannot be changed ask, by SMTP."
+            "api.cli.gate:gate_group", "Let programs that cannot be changed ask, by SMTP or HTTP."
         ),
         "mcp": Late("api.cli.mcp:mcp_group", "Let agents ask, by MCP."),
         "migrate": Late("api.cli.service:migrate_command", "Bring the database to this version."),
@@ -70,6 +70,10 @@ SECTIONS = {
         "hold": Late(
             "api.cli.customers:hold_command",
             "Hold mail back: of a customer, an invoice, a thread, an address.",
+        ),
+        "release": Late(
+            "api.cli.customers:release_command",
+            "Let mail go to addresses again after a bounce or complaint.",
         ),
         "webhooks": Late(
             "api.cli.webhooks:webhooks_group", "Webhook bodies that could not be used."

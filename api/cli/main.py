@@ -19,6 +19,10 @@ SECTIONS = {
         "migrate": Late("api.cli.service:migrate_command", "Bring the database to this version."),
         "keys": Late("api.cli.keys:keys_group", "Make, list and revoke API keys."),
         "projections": Late("api.cli.read_models:projections_group", "Rebuild read models."),
+        "analytics": Late("api.cli.analytics:analytics_group", "Let analysts ask in SQL."),
+        "export": Late(
+            "api.cli.exports:export_group", "Take tables away as files, and prove them."
+        ),
         "audit": Late(
             "api.cli.audit:audit_group", "Show that the log is what was written, and sign its end."
         ),
@@ -49,6 +53,7 @@ SECTIONS = {
             "api.cli.decisions:decisions_command",
             "List decisions: why did this customer get no mail?",
         ),
+        "report": Late("api.cli.reports:report_group", "Say what the ledger did in a time."),
         "explain": Late(
             "api.cli.explain:explain_command", "Why a decision was taken, guard by guard."
         ),

@@ -10,7 +10,6 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.torture.faults import KINDS
 from tests.torture.mutants import MUTANTS, mutant_command
 from tests.torture.run import Run
 from tests.torture.split_brain import Fence, split_brain
@@ -53,7 +52,7 @@ def _tortured(seconds: float, seed: int) -> Verdict:
         for fence in _FENCES:
             verdict += split_brain(fence, of_one * _FAILOVER_SHARE, number)
         left = of_one - (time.monotonic() - started)
-        verdict += Run(max(left, of_one / 2), number, faults=len(KINDS)).judged()
+        verdict += Run(max(left, of_one / 2), number).judged()
     return verdict
 
 

@@ -33,7 +33,8 @@ _LONGEST_SECONDS = 90.0
 class Run:
     """A run of so many seconds, and until it has had `faults` faults and `answers` answers.
 
-    `kinds` are the faults to draw from; `command` is the second service's.
+    `kinds` are the faults to draw from, and each is met at least once; `command` is the second
+    service's.
     """
 
     def __init__(
@@ -104,8 +105,9 @@ class Run:
         faults, answers = self._least
         clock = asyncio.get_running_loop()
         give_up = clock.time() + _LONGEST_SECONDS
-        while self._done.total() < faults or len(self._heard) < answers:
-            if clock.time() > give_up:
+        while clock.time() < give_up:
+            met_all = set(self._kinds) <= set(self._done)
+            if met_all and self._done.total() >= faults and len(self._heard) >= answers:
                 return
             await asyncio.sleep(0.1)
 

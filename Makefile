@@ -31,7 +31,7 @@ help:
 	@echo "make lint     check style, types and import contracts"
 	@echo "make format   rewrite the sources in the project's style"
 	@echo "make bench    run the benchmarks"
-	@echo "make torture  kill and stop a ledger under load for MINUTES, and judge what clients heard"
+	@echo "make torture  kill, stop and fail over a ledger under load for MINUTES, and judge what clients heard"
 	@echo "make check-openapi  generate clients from the OpenAPI document, in Python and TypeScript"
 	@echo "make check-deploy  let Prometheus and systemd check what stands in deploy/"
 	@echo "make torture-clients  kill senders that use the Python client, SENDS mails on a bad network"

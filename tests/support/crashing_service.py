@@ -81,6 +81,11 @@ class CrashingService:
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
+    def signal(self, how: signal.Signals) -> None:
+        """Send a signal to the service and its workers, not to its database."""
+        assert self._process is not None
+        os.killpg(self._process.pid, how)
+
     def kill_postgres(self) -> None:
         """kill -9 the postmaster: the service must restart the database by itself."""
         postmaster = find_postmaster(self.folder / "pgdata")

@@ -2,12 +2,15 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from datetime import timedelta
 from itertools import chain, pairwise
 
 from tests.torture.history import Heard, Log, Send
 
 FREED = frozenset({"rejected", "revoked", "expired"})
 """States that give a permit's place and its send key back."""
+CLOCK_BOUND = timedelta(minutes=5)
+"""So far may the database's clock be off without being found out (docs/settings.md)."""
 
 
 def breaches(heard: list[Heard], log: Log, per_day: int) -> list[str]:
@@ -22,7 +25,9 @@ def breaches(heard: list[Heard], log: Log, per_day: int) -> list[str]:
             _past_the_cap(log, per_day),
             _lost(heard, log),
             _said_nothing_was_granted(heard, log),
+            _said_no_and_kept_it(heard),
             _asked_for_paid_invoices(log),
+            _out_of_time(log),
             _defects(heard),
         )
     )
@@ -103,6 +108,27 @@ def _said_nothing_was_granted(heard: list[Heard], log: Log) -> Iterator[str]:
         certain = all(one.committed == "no" for one in all_tries)
         if certain and permit_id in log.redeemed:
             yield f"{permit_id}: every redeem said that nothing happened, and it is in the log"
+
+
+def _said_no_and_kept_it(heard: list[Heard]) -> Iterator[str]:
+    """What was said not to have happened is not brought again by the same Idempotency-Key."""
+    certain: dict[str, bool] = {}
+    for one in heard:
+        if one.act != "ask" or not one.call:
+            continue
+        if one.replayed and one.status in (200, 201) and certain.get(one.call, False):
+            yield f"{one.permit_id} was granted by a try that had said that nothing was granted"
+        certain[one.call] = certain.get(one.call, True) and one.committed == "no"
+
+
+def _out_of_time(log: Log) -> Iterator[str]:
+    """The log's time does not go back, and no grant is of a time that has not come."""
+    for grant in log.granted:
+        if grant.recorded_at > log.read_at + CLOCK_BOUND:
+            yield f"{grant.permit_id} was granted at {grant.recorded_at}, which is yet to come"
+    for earlier, later in pairwise(log.granted):
+        if later.recorded_at < earlier.recorded_at:
+            yield f"{later.permit_id} was granted at an earlier time than {earlier.permit_id}"
 
 
 def _asked_for_paid_invoices(log: Log) -> Iterator[str]:

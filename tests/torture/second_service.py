@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.support.service import ROOT, SERVE, service_environ
@@ -15,8 +16,14 @@ _SECONDS = 300.0
 class SecondService:
     """Starts, is killed without warning, and starts again, on a database that others use too."""
 
-    def __init__(self, conninfo: str, folder: Path, command: tuple[str, ...] = SERVE) -> None:
-        self._environ = service_environ(conninfo, folder)
+    def __init__(
+        self,
+        conninfo: str,
+        folder: Path,
+        command: tuple[str, ...] = SERVE,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        self._environ = service_environ(conninfo, folder) | dict(env or {})
         self._folder = folder
         self._command = command
         self._process: subprocess.Popen[bytes] | None = None
@@ -56,6 +63,11 @@ class SecondService:
         if self._process is not None and self._process.poll() is None:
             self._process.terminate()
             self._process.wait(timeout=_SECONDS)
+
+    def end(self) -> None:
+        """End it whatever state it is in; nothing happens where it never started."""
+        if self._process is not None and self._process.poll() is None:
+            self.kill()
 
     def _spawn(self) -> None:
         with (self._folder / "log").open("ab") as log:

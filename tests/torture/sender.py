@@ -1,6 +1,7 @@
 """A client of a torture run: asks, redeems, hands over, reports; retries what is unclear."""
 
 import asyncio
+import contextlib
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,8 @@ from tests.torture.world import Wanted, World
 _TRIES = 4
 _PAUSE_SECONDS = 0.1
 _PATIENCE_SECONDS = 12.0
+_LAST_SECONDS = 90.0
+_ASK = "/v1/permits"
 
 
 class Sender:
@@ -38,9 +41,22 @@ class Sender:
                 await self._pay(self._world.invoice_to_pay())
             await self._send(self._world.wanted())
 
+    async def is_granted_one(self) -> bool:
+        """Is a mail to a customer of its own granted within a minute and a half?"""
+        wanted = self._world.to_a_stranger()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_SECONDS):
+                while True:
+                    call = _new_call()
+                    asked = await self._insist("ask", wanted.send, _ASK, wanted.body, call)
+                    if asked.status in (200, 201):
+                        return True
+                    await asyncio.sleep(_PAUSE_SECONDS)
+        return False
+
     async def _send(self, wanted: Wanted) -> None:
         send = wanted.send
-        asked = await self._insist("ask", send, "/v1/permits", wanted.body, uuid.uuid4().hex)
+        asked = await self._insist("ask", send, _ASK, wanted.body, _new_call())
         permit_id = asked.permit_id
         if asked.status not in (200, 201) or permit_id is None or self._world.chance(0.02):
             return
@@ -125,7 +141,7 @@ class Sender:
                 method, self._url() + path, json=body, headers=headers, timeout=_PATIENCE_SECONDS
             )
         except httpx.TransportError:
-            return Heard(act, send, 0, permit_id, code)
+            return Heard(act, send, 0, permit_id, code, call=key or "")
         said: dict[str, Any] = answer.json() if answer.content else {}
         named = said.get("permit_id") if act == "ask" and answer.status_code < 300 else permit_id
         return Heard(
@@ -136,4 +152,9 @@ class Sender:
             code or said.get("code"),
             said.get("committed"),
             "idempotent-replayed" in answer.headers,
+            key or "",
         )
+
+
+def _new_call() -> str:
+    return uuid.uuid4().hex

@@ -1,10 +1,11 @@
 """The judge of a torture run finds each breach that is built into a history, and no other."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
-from tests.torture.history import Ended, Granted, Heard, Log
+from tests.torture.history import LONG_AGO, Ended, Granted, Heard, Log
 from tests.torture.judge import breaches
 
 SEND = ("notification", "cus", "evt")
@@ -85,3 +86,55 @@ def test_a_certain_no_that_was_a_yes_is_found() -> None:
     log.redeemed.add("quiet")
     (found,) = breaches([*heard, *told], log, per_day=2)
     assert "every redeem said that nothing happened" in found
+
+
+@pytest.mark.parametrize(
+    ("tries", "found"),
+    [
+        ([("no", 503)], [f"{A} was granted by a try that had said that nothing was granted"]),
+        ([("no", 503), ("unknown", 503)], []),
+        ([("no", 503), (None, 0)], []),
+        ([], []),
+    ],
+    ids=["no", "nobody knows", "no answer", "none"],
+)
+def test_a_grant_that_a_no_had_made_is_found(
+    tries: list[tuple[str | None, int]], found: list[str]
+) -> None:
+    """Given some tries with one Idempotency-Key, when the next one brings a grant again, one of
+    them had made it; where all of them had said no, that was wrong."""
+    heard, log = sound()
+    told = [Heard("ask", SEND, status, committed=said, call="k") for said, status in tries]
+    again = Heard("ask", SEND, 200, A, replayed=True, call="k")
+    assert breaches([*heard, *told, again], log, per_day=2) == found
+
+
+def test_a_grant_of_a_time_to_come_is_found() -> None:
+    heard, log = sound()
+    log.read_at = LONG_AGO
+    log.granted[-1] = replace(log.granted[-1], recorded_at=LONG_AGO + timedelta(minutes=4))
+    assert breaches(heard, log, per_day=2) == []
+    log.granted[-1] = replace(log.granted[-1], recorded_at=LONG_AGO + timedelta(days=30))
+    (found,) = breaches(heard, log, per_day=2)
+    assert found.startswith(f"{C} was granted at 2026-01-31")
+
+
+def test_a_log_whose_time_goes_back_is_found() -> None:
+    heard, log = sound()
+    log.granted[1] = replace(log.granted[1], recorded_at=LONG_AGO + timedelta(seconds=1))
+    assert breaches(heard, log, per_day=2) == [
+        f"{C} was granted at an earlier time than {B}",
+    ]
+
+
+def test_the_logs_of_two_primaries_are_read_as_one() -> None:
+    """What both hold counts once; what only one holds is acknowledged all the same."""
+    heard, old = sound()
+    _, new = sound()
+    only_old = Granted(12, "only-old", "other", "outreach")
+    old.granted.append(only_old)
+    asked = Heard("ask", ("notification", "other", "evt"), 201, "only-old")
+    assert breaches([*heard, asked], old.with_those_of(new), per_day=2) == []
+    assert breaches([*heard, asked], new, per_day=2) == [
+        "only-old was granted and is not in the log"
+    ]

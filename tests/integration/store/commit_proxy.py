@@ -28,6 +28,8 @@ class At(Enum):
     """The connection is lost before the server hears of the COMMIT."""
     ON_ITS_WAY = "on its way"
     """The client's connection is lost first; the server hears of the COMMIT only on `deliver`."""
+    ANSWER_LATE = "answer late"
+    """The server commits, and its answer arrives only on `deliver`."""
 
 
 class CommitProxy:
@@ -62,7 +64,11 @@ class CommitProxy:
             self._refusing -= 1
             await _closed(writer)
             return
-        server_reader, server_writer = await asyncio.open_unix_connection(self._upstream)
+        try:
+            server_reader, server_writer = await asyncio.open_unix_connection(self._upstream)
+        except OSError:
+            await _closed(writer)
+            return
         try:
             await _Link(self, reader, writer, server_reader, server_writer).run()
         finally:
@@ -91,6 +97,7 @@ class _Link:
         self._client, self._to_client = client, to_client
         self._server, self._to_server = server, to_server
         self._swallowing = False
+        self._late = False
 
     async def run(self) -> None:
         """Both directions, until either ends."""
@@ -120,6 +127,7 @@ class _Link:
                     self._to_client.close()
                     await self._proxy.deliver.wait()
                 self._swallowing = at is At.ANSWER_LOST
+                self._late = at is At.ANSWER_LATE
                 self._to_server.write(message)
                 if at is At.ON_ITS_WAY:
                     await self._to_server.drain()
@@ -135,6 +143,9 @@ class _Link:
                 if kind == _READY:
                     return
                 continue
+            if self._late:
+                await self._proxy.deliver.wait()
+                self._late = False
             self._to_client.write(message)
             await self._to_client.drain()
 

@@ -47,6 +47,7 @@ from ledger.domain.identity import (
     normal_form,
     untagged_fingerprint,
 )
+from ledger.domain.mail_references import bounded_references, header_references
 from ledger.domain.payments import PaymentState
 
 _REPORTED = "it is a report of a mail system"
@@ -92,7 +93,10 @@ class Translator:
         return FACT_READERS[type_](self, data)
 
     def message(self, data: shapes.ThreadMessageData) -> ThreadMessage:
-        """A message of a thread, with the reason why it counts as automatic, if it does."""
+        """A message of a thread, with the reason why it counts as automatic, if it does.
+
+        It refers to what `references` says and to what its headers say (RFC 5322, section 3.6.4).
+        """
         names = (data.message_id, *_aliases(data))
         headers, writer = data.headers or {}, _reply_to(data)
         report = None
@@ -113,7 +117,7 @@ class Translator:
             at=data.at,
             automatic=automatic,
             ours=next(filter(None, map(self._identity.permit_of, names)), None),
-            references=tuple(data.references or ()),
+            references=bounded_references((*(data.references or ()), *header_references(headers))),
             aliases=names[1:],
             reply_to=self.address(writer) if writer else None,
             report=report,

@@ -19,7 +19,12 @@ from ledger.application.facts.answers_by_hand import (
     replies_overtaken,
     take_early_answer,
 )
-from ledger.application.facts.conversations import load_conversation, load_ties, tie
+from ledger.application.facts.conversations import (
+    load_conversation,
+    load_ties,
+    note_elsewhere,
+    tie,
+)
 from ledger.application.facts.fact import Fact, FactData
 from ledger.application.facts.fact_type import FactType
 from ledger.application.facts.lost_mail import note_lost_message
@@ -151,7 +156,7 @@ class ThreadMessageType(FactType[ThreadMessage]):
             outcome.result = "duplicate"
             others = [name for name in data.names if name != known]
             alias_message(outcome, others, message_named(world, known), home)
-            _note_more(world, outcome, data, message_named(world, known), home)
+            _note_more(world, outcome, fact, data, message_named(world, known), home)
             _note_correspondent(world, outcome, data)
             _note_answer(world, outcome, fact, data)
             return outcome
@@ -166,7 +171,8 @@ class ThreadMessageType(FactType[ThreadMessage]):
         outcome.names.append(NameClaim("message", data.message_id, data.thread_id))
         alias_message(outcome, data.names[1:], data.message_id, data.thread_id)
         message = Message(data.direction, data.automatic, _is_ours(world, data))
-        _see(world, outcome, data, data.thread_id, data.message_id, message, fact.time)
+        seen_at = data.at or fact.time or world.now
+        _see(outcome, data, data.thread_id, data.message_id, message, seen_at)
         _keep_writer(outcome, data, owner_id, message)
         tie(
             world,
@@ -176,6 +182,8 @@ class ThreadMessageType(FactType[ThreadMessage]):
             data.writer if data.inbound and not message.ours else None,
         )
         if data.inbound:
+            place = (data.thread_id, data.message_id)
+            note_elsewhere(world, outcome, data.references, *place, message, seen_at)
             take_early_answer(world, outcome, data.names, data.message_id, data.thread_id)
             if data.automatic is not None:
                 note_report(world, outcome, data.report, data.references)
@@ -238,13 +246,12 @@ def _place(world: World, outcome: Outcome, data: ThreadMessage) -> str | None:
 
 
 def _see(
-    world: World,
     outcome: Outcome,
     data: ThreadMessage,
     thread_id: str,
     message_id: str,
     message: Message,
-    time: datetime | None,
+    seen_at: datetime,
 ) -> None:
     writer = data.writer
     outcome.change(
@@ -255,7 +262,7 @@ def _see(
         message=message,
         sender=data.sender.fingerprint if data.sender else None,
         recipient=data.recipient.fingerprint if data.recipient else None,
-        seen_at=data.at or time or world.now,
+        seen_at=seen_at,
         reply_to=writer.fingerprint if writer is not None and writer is data.reply_to else None,
     )
 
@@ -276,7 +283,7 @@ def _note_answer(world: World, outcome: Outcome, fact: Fact, data: ThreadMessage
 
 
 def _note_more(
-    world: World, outcome: Outcome, data: ThreadMessage, message_id: str, home: str
+    world: World, outcome: Outcome, fact: Fact, data: ThreadMessage, message_id: str, home: str
 ) -> None:
     """Whoever tells that a known message is a machine's, or our own, is heard in any order."""
     thread = world.thread(home)
@@ -290,11 +297,13 @@ def _note_more(
         seen.ours or data.ours is not None,
     )
     heard = thread.heard.get(message_id)
+    seen_at = heard.when.at if heard is not None else data.at or fact.time or world.now
+    note_elsewhere(world, outcome, data.references, home, message_id, told, seen_at)
     news = heard is not None and data.inbound and heard.writer is None and data.writer is not None
     if told == seen and not news:
         return
     outcome.result = "applied"
-    _see(world, outcome, data, home, message_id, told, None)
+    _see(outcome, data, home, message_id, told, data.at or world.now)
     _keep_writer(outcome, data, thread.customer_id, told)
     if data.inbound and seen.automatic is None and data.automatic is not None:
         note_report(world, outcome, data.report, data.references)

@@ -43,7 +43,7 @@ _STATE_VERSIONS: tuple[tuple[Any, int], ...] = (
     (Invoice, 4),
     (Customer, 5),
     (Mailbox, 1),
-    (Thread, 2),
+    (Thread, 3),
 )
 SNAPSHOT_TOPICS: dict[str, Any] = {
     f"{kind.TOPIC}#{number}": kind for kind, number in _STATE_VERSIONS

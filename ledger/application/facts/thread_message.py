@@ -28,7 +28,12 @@ from ledger.application.facts.conversations import (
 from ledger.application.facts.fact import Fact, FactData
 from ledger.application.facts.fact_type import FactType
 from ledger.application.facts.lost_mail import note_lost_message
-from ledger.application.facts.mail_reports import MailReport, note_report, permit_reported_on
+from ledger.application.facts.mail_reports import (
+    MailReport,
+    names_in,
+    note_report,
+    permit_reported_on,
+)
 from ledger.application.facts.threads import (
     alias_message,
     home_of,
@@ -50,8 +55,8 @@ class ThreadMessage(FactData):
     """A message of a thread; `automatic` says why it is not a person's, `ours` that we sent it.
 
     A reply goes to `reply_to`, else to `sender`. `aliases` are other names of the same message: a
-    mail system's own id beside the Message-ID. `report` is what a mail system's report tells.
-    `names_address` is false where the customer's addresses stay what they are.
+    mail system's own id beside the Message-ID. `reports` is what a mail system's report tells of
+    each recipient. `names_address` is false where the customer's addresses stay what they are.
     """
 
     TIMES: ClassVar[tuple[str, ...]] = ("at",)
@@ -68,7 +73,7 @@ class ThreadMessage(FactData):
     references: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     reply_to: Address | None = None
-    report: MailReport | None = None
+    reports: tuple[MailReport, ...] = ()
     names_address: bool = True
 
     @property
@@ -116,11 +121,12 @@ class ThreadMessageType(FactType[ThreadMessage]):
             load_early_answers(walk, data.names)
         else:
             load_answered(walk, data.references)
-        if data.report is not None and data.report.about is not None:
-            walk.name("sent_message", data.report.about)
+        for name in names_in(data.reports):
+            walk.name("sent_message", name)
         walk.owner(data.customer_id, data.correspondent)
         addresses = (data.sender, data.recipient, data.reply_to)
-        walk.claims(tuple(a for a in addresses if a))
+        failed = tuple(r.recipient for r in data.reports if r.failed and r.recipient is not None)
+        walk.claims((*(a for a in addresses if a), *failed))
 
     def permits(self, world: World, data: ThreadMessage) -> Iterable[Permit | None]:
         """That of the mail that a machine's message is about, and those of replies answered."""
@@ -128,14 +134,14 @@ class ThreadMessageType(FactType[ThreadMessage]):
             return replies_overtaken(world, data.references, data.thread_id)
         if data.automatic is None:
             return ()
-        return (permit_reported_on(world, data.report, data.references),)
+        return (permit_reported_on(world, data.reports, data.references),)
 
     def as_own(self, world: World, data: ThreadMessage) -> ThreadMessage:
         """Giving no known address or customer another one, and reporting on no other mail."""
         news = data.customer_id is None or world.customer(data.customer_id) is None
         if data.correspondent is not None:
             news = news and world.name("address", data.correspondent.fingerprint) is None
-        return replace(data, report=None, names_address=news)
+        return replace(data, reports=(), names_address=news)
 
     def not_own(self, world: World, data: ThreadMessage, about: Collection[str]) -> str | None:
         """The message replied to, which came in."""
@@ -186,7 +192,7 @@ class ThreadMessageType(FactType[ThreadMessage]):
             note_elsewhere(world, outcome, data.references, *place, message, seen_at)
             take_early_answer(world, outcome, data.names, data.message_id, data.thread_id)
             if data.automatic is not None:
-                note_report(world, outcome, data.report, data.references)
+                note_report(world, outcome, data.reports, data.references)
         _note_answer(world, outcome, fact, data)
         return outcome
 
@@ -306,7 +312,7 @@ def _note_more(
     _see(outcome, data, home, message_id, told, data.at or world.now)
     _keep_writer(outcome, data, thread.customer_id, told)
     if data.inbound and seen.automatic is None and data.automatic is not None:
-        note_report(world, outcome, data.report, data.references)
+        note_report(world, outcome, data.reports, data.references)
 
 
 def _note_correspondent(world: World, outcome: Outcome, data: ThreadMessage) -> None:

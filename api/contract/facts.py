@@ -155,13 +155,22 @@ class CustomerCreditData(Body):
 
 
 class AddressHoldData(Body):
-    """`address.hold` and `address.unhold`: of the address, whoever has it; null kinds: all."""
+    """`address.hold`: of the address, whoever has it; null kinds: all."""
 
     address: Email
     reason: Reason
     kinds: Annotated[list[Kind], Field(max_length=8)] | None = None
     until: Instant | None = None
     metadata: Metadata | None = None
+
+
+class AddressUnholdData(AddressHoldData):
+    """`address.unhold`: lifts what its own source told, or the source that `told_by` names.
+
+    `told_by` is that of the hold as `GET /v1/customers/{id}` shows it.
+    """
+
+    told_by: Id | None = None
 
 
 class MergedData(Body):
@@ -273,7 +282,7 @@ FACT_DATA: dict[str, type[Body]] = {
     "subscription.ended": SubscriptionData,
     "subscription.resumed": SubscriptionData,
     "address.hold": AddressHoldData,
-    "address.unhold": AddressHoldData,
+    "address.unhold": AddressUnholdData,
     "thread.hold": ThreadHoldData,
     "thread.unhold": ThreadHoldData,
     "thread.message": ThreadMessageData,

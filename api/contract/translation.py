@@ -238,7 +238,12 @@ def _customer_hold(held: bool) -> Callable[[Translator, shapes.CustomerHoldData]
 
 def _address_hold(held: bool) -> Callable[[Translator, shapes.AddressHoldData], FactData]:
     return lambda to, data: AddressHoldTold(
-        to.address(data.address), data.reason, held, data.until, tuple(data.kinds or ())
+        to.address(data.address),
+        data.reason,
+        held,
+        data.until,
+        tuple(data.kinds or ()),
+        data.told_by if isinstance(data, shapes.AddressUnholdData) else None,
     )
 
 

@@ -68,6 +68,7 @@ def note_report(
     outcome: Outcome,
     reports: tuple[MailReport, ...],
     references: tuple[str, ...],
+    source: str,
 ) -> None:
     """A machine's message about one of our mails proves that it went out; a failure bounces it.
 
@@ -89,10 +90,10 @@ def note_report(
             outcome.alerts.append(_given_up(world, permit, soft=report.soft))
             continue
         if named:
-            hold_recipient(world, outcome, named, "bounced", permit)
+            hold_recipient(world, outcome, named, "bounced", permit, source)
         words.append(Word("bounced", named))
     if words:
-        apply_deliveries(world, outcome, permit, words, None)
+        apply_deliveries(world, outcome, permit, words, None, source)
         return
     if permit.state in FREED:
         outcome.alerts.append(sent_after_end(permit))

@@ -192,7 +192,7 @@ class ThreadMessageType(FactType[ThreadMessage]):
             note_elsewhere(world, outcome, data.references, *place, message, seen_at)
             take_early_answer(world, outcome, data.names, data.message_id, data.thread_id)
             if data.automatic is not None:
-                note_report(world, outcome, data.reports, data.references)
+                note_report(world, outcome, data.reports, data.references, fact.source)
         _note_answer(world, outcome, fact, data)
         return outcome
 
@@ -312,7 +312,7 @@ def _note_more(
     _see(outcome, data, home, message_id, told, data.at or world.now)
     _keep_writer(outcome, data, thread.customer_id, told)
     if data.inbound and seen.automatic is None and data.automatic is not None:
-        note_report(world, outcome, data.reports, data.references)
+        note_report(world, outcome, data.reports, data.references, fact.source)
 
 
 def _note_correspondent(world: World, outcome: Outcome, data: ThreadMessage) -> None:

@@ -42,7 +42,7 @@ AGGREGATES: tuple[type[Aggregate], ...] = (
 _STATE_VERSIONS: tuple[tuple[Any, int], ...] = (
     (Invoice, 4),
     (Customer, 5),
-    (Mailbox, 1),
+    (Mailbox, 2),
     (Thread, 3),
 )
 SNAPSHOT_TOPICS: dict[str, Any] = {

@@ -15,12 +15,14 @@ MINUTES ?= 30
 SEED ?= 1
 PACKAGES := ledger projections api bench
 CLIENT := clients/python
+NODE_CLIENT := clients/typescript
+NODE_STAMP := $(NODE_CLIENT)/node_modules/.installed
 SENDS ?= 2000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help install run test lint format bench torture torture-clients torture-gates test-clients-gates gate-programs audit-dependencies sbom \
-  openapi-tools check-openapi check-deploy clean
+  client-tools client-types test-clients torture-clients-typescript openapi-tools check-openapi check-deploy clean
 
 help:
 	@echo "make install  prepare $(VENV)"
@@ -33,6 +35,9 @@ help:
 	@echo "make check-openapi  generate clients from the OpenAPI document, in Python and TypeScript"
 	@echo "make check-deploy  let Prometheus and systemd check what stands in deploy/"
 	@echo "make torture-clients  kill senders that use the Python client, SENDS mails on a bad network"
+	@echo "make test-clients  test the TypeScript client; needs npm and redis-server"
+	@echo "make torture-clients-typescript  the same as torture-clients for the TypeScript client"
+	@echo "make client-types  make the TypeScript client's types from the OpenAPI document"
 	@echo "make torture-gates  kill the SMTP and the HTTP gate, SENDS mails on a bad network"
 	@echo "make test-clients-gates  programs in JavaScript, Ruby and PHP behind the gates"
 	@echo "make audit-dependencies  look for known vulnerabilities in the pinned packages"
@@ -78,6 +83,26 @@ torture: install
 torture-clients: install
 	LEDGER_TEST_CLIENT_SENDS=$(SENDS) LEDGER_TEST_CLIENT_SEED=$(SEED) \
 	  $(BIN)/python -m pytest -q -s -n 0 $(CLIENT)/tests/test_chaos.py
+
+# What the TypeScript client is built and tested with; a user of the package gets none of it.
+client-tools: $(NODE_STAMP)
+
+$(NODE_STAMP): $(NODE_CLIENT)/package.json
+	npm install --prefix $(NODE_CLIENT) --silent --no-fund --no-audit --no-package-lock
+	@touch $@
+
+client-types: install client-tools
+	$(BIN)/python -m tests.openapi_clients.client_types
+
+test-clients: install client-tools
+	$(BIN)/python -m tests.openapi_clients.client_types --check
+	cd $(NODE_CLIENT) && node build.mjs && node --test $$(ls test/*.test.mjs)
+	$(BIN)/python -m pytest -q -n 0 $(NODE_CLIENT)/test
+
+torture-clients-typescript: install client-tools
+	cd $(NODE_CLIENT) && node build.mjs
+	LEDGER_TEST_CLIENT_SENDS=$(SENDS) LEDGER_TEST_CLIENT_SEED=$(SEED) \
+	  $(BIN)/python -m pytest -q -s -n 0 $(NODE_CLIENT)/test
 
 torture-gates: install
 	LEDGER_TEST_GATE_SENDS=$(SENDS) LEDGER_TEST_GATE_SEED=$(SEED) \
@@ -130,7 +155,7 @@ check-deploy:
 	  { echo "$$told" >&2; exit 1; }
 
 clean:
-	rm -rf $(VENV) .venv-audit .venv-sbom .venv-release .openapi .gate-programs build dist *.egg-info $(CLIENT)/*.egg-info $(CLIENT)/.mypy_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	rm -rf $(VENV) .venv-audit .venv-sbom .venv-release .openapi .gate-programs build dist *.egg-info $(CLIENT)/*.egg-info $(CLIENT)/.mypy_cache $(NODE_CLIENT)/build $(NODE_CLIENT)/dist $(NODE_CLIENT)/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis \
 	  .import_linter_cache .schemathesis htmlcov .coverage
 	find ledger projections api clients tests bench -type d -name __pycache__ -prune -exec rm -rf {} + \
 	  2>/dev/null || true

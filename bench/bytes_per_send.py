@@ -6,39 +6,28 @@ decision log, to the look-ups beside them and to the WAL. Read models are not in
 
 import argparse
 import asyncio
-import json
 import tempfile
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from uuid import uuid4
 
 from psycopg import AsyncConnection
 
-from api.contract.permits import PERMIT_REQUEST
-from api.contract.translation import Translator
-from bench.told_invoices import SECRET, Sizes, read_sizes, snapshot
-from ledger.application.answers import Answer
+from bench.told_invoices import Sizes, read_sizes, snapshot
+from bench.told_sends import IDENTITY, ask, redeem, take
 from ledger.application.caller import SYSTEM
 from ledger.application.commands import (
     ApplyFact,
-    Command,
-    Redeem,
     ReportOutcome,
-    RequestPermit,
 )
 from ledger.application.engine import Engine
 from ledger.application.facts.fact import Fact
-from ledger.application.world import Identity
 from ledger.domain.policy import Policy
 from ledger.store.embedded.server import EmbeddedPostgres
 from ledger.store.log.writer import PostgresWriter
 from ledger.store.migrate import migrate
 
-_IDENTITY = Identity(SECRET, "ledger.example")
 _NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 _SQL = Path(__file__).parent / "sql" / "bytes_per_send"
-_AT_ONCE = 500
 
 
 def main() -> None:
@@ -58,48 +47,28 @@ def main() -> None:
 
 async def _measure(conninfo: str, sends: int) -> None:
     writer = PostgresWriter(conninfo)
-    engine = Engine(writer, Policy(), _IDENTITY)
+    engine = Engine(writer, Policy(), IDENTITY)
     await engine.start()
     numbers = range(sends)
     print(f"{'step':10}{'log':>8}{'decisions':>11}{'look-ups':>10}{'all':>8}{'WAL':>8}")
     async with await AsyncConnection.connect(conninfo, autocommit=True) as connection:
         await connection.execute(_statement("set_clock"), {"now": _NOON})
         before = await read_sizes(connection, _SQL)
-        await _take(engine, [ApplyFact(Fact(snapshot(n), "billing"), SYSTEM) for n in numbers])
+        await take(engine, [ApplyFact(Fact(snapshot(n), "billing"), SYSTEM) for n in numbers])
         before = await _print("invoice", connection, before, sends)
-        answers = await _take(engine, [_ask(n) for n in numbers])
+        answers = await take(engine, [ask(n) for n in numbers])
         before = await _print("permit", connection, before, sends)
         permits = [answer.permit_id or "" for answer in answers]
-        redeemed = await _take(engine, [_redeem(permit) for permit in permits])
+        redeemed = await take(engine, [redeem(permit) for permit in permits])
         assert {answer.status for answer in redeemed} == {200}
         before = await _print("redeem", connection, before, sends)
-        await _take(
-            engine, [ReportOutcome(p, "sent", SYSTEM, "resend", f"re_{p}") for p in permits]
-        )
+        await take(engine, [ReportOutcome(p, "sent", SYSTEM, "resend", f"re_{p}") for p in permits])
         before = await _print("report", connection, before, sends)
-        denied = await _take(engine, [_ask(n) for n in numbers])
+        denied = await take(engine, [ask(n) for n in numbers])
         assert {answer.status for answer in denied} == {409}
         await _print("denial", connection, before, sends)
     await engine.stop()
     await writer.close()
-
-
-async def _take(engine: Engine, commands: Sequence[Command]) -> list[Answer]:
-    answers: list[Answer] = []
-    for first in range(0, len(commands), _AT_ONCE):
-        answers += await engine.submit_all(commands[first : first + _AT_ONCE])
-    return answers
-
-
-def _ask(number: int) -> RequestPermit:
-    request = {"kind": "reminder", "invoices": [f"inv_{number}"], "stage": "day-3"}
-    subject = Translator(_IDENTITY).subject(PERMIT_REQUEST.validate_python(request))
-    return RequestPermit(subject, SYSTEM, str(uuid4()), json.dumps(request).encode())
-
-
-def _redeem(permit_id: str) -> Redeem:
-    request = {"permit_id": permit_id, "attempt": "a1"}
-    return Redeem(permit_id, "a1", SYSTEM, str(uuid4()), json.dumps(request).encode())
 
 
 def _statement(name: str) -> bytes:

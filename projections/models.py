@@ -1,11 +1,14 @@
 """The registry of read models by name."""
 
+from projections.analytics import ANALYTICS
 from projections.customers import CUSTOMERS
 from projections.incidents import INCIDENTS
 from projections.invoices import INVOICES
 from projections.read_model import ReadModel
 
-MODELS: dict[str, ReadModel] = {model.name: model for model in (CUSTOMERS, INVOICES, INCIDENTS)}
+MODELS: dict[str, ReadModel] = {
+    model.name: model for model in (CUSTOMERS, INVOICES, INCIDENTS, ANALYTICS)
+}
 
 
 class UnknownReadModel(LookupError):

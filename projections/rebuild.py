@@ -21,6 +21,7 @@ from projections.models import MODELS, model_named
 from projections.read_model import ReadModel
 from projections.statements import composed, one, statement
 from projections.status import ProjectionStatus, status
+from projections.views import is_read, point_views
 
 __all__ = ["ProjectionStatus", "RebuildRunning", "rebuild", "rebuild_outdated", "status"]
 
@@ -165,11 +166,16 @@ async def _switch(
 
 
 async def _drop_when_unread(connection: AsyncConnection[Any], generation: Generation) -> None:
-    """Drop a generation once nobody reads it; after a timeout the next rebuild drops it."""
+    """Drop a generation once nobody reads it; after a timeout the next rebuild drops it.
+
+    The views for analysts are pointed to the live generations first.
+    """
     deadline = stopwatch() + _DROP_TRIES_FOR
     while True:
+        await point_views(connection)
         async with connection.transaction():
-            if (await one(connection, "control", "try_drop"))[0]:
+            unread = not await is_read(connection, generation.schema)
+            if unread and (await one(connection, "control", "try_drop"))[0]:
                 dropped = composed("control", "drop_schema", schema=generation.schema)
                 await connection.execute(dropped)
                 await connection.execute(statement("control", "forget"), generation.key)

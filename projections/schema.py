@@ -9,12 +9,13 @@ from ledger.domain.policy import Policy
 from projections.generations import add_generation
 from projections.models import MODELS
 from projections.statements import one, statement
+from projections.views import point_views
 
 SCHEMA_LOCK = 7_203_412_884
 
 
 async def prepare(conninfo: str, policy: Policy) -> None:
-    """Make the missing tables: the list of generations, and a first one of each read model.
+    """Make the missing tables: the list of generations, a first one of each read model, the views.
 
     A generation of an older version, or of another policy, stays live until `rebuild_outdated`
     replaces it. The ledger's migrations must have run before. Raises psycopg.Error.
@@ -40,6 +41,7 @@ async def prepare_on(connection: AsyncConnection[Any], policy: Policy) -> None:
                 statement("control", "mark"), {**generation.key, "state": "live"}
             )
             await connection.execute(statement("control", "point"), generation.key)
+        await point_views(connection)
 
 
 def prepare_projections(conninfo: str, policy: Policy) -> None:

@@ -1,4 +1,4 @@
-"""The commands customer, invoice and hold: one of them as it is now, and holding its mail back."""
+"""The commands customer, invoice, hold and release: as they are now, and holding mail back."""
 
 import uuid
 from datetime import datetime
@@ -102,6 +102,28 @@ def hold_command(
         click.echo("there was nothing to do")
     if unheard:
         click.echo(f"the ledger had not heard of the {what} {name}: is it spelt so?", err=True)
+
+
+@click.command("release", short_help="Let mail go to addresses again after a bounce or complaint.")
+@click.argument("customer_id")
+@click.option("--address", help="Only this address (default: all of the customer's).")
+@reason_option
+@by_option
+@json_option
+@clear_errors
+def release_command(
+    customer_id: str, address: str | None, reason: str, by: str, as_json: bool
+) -> None:
+    """Let mail go again to a customer's addresses that had a bounce, a complaint or a block.
+
+    An unsubscription stays: `hold address NAME --lift` lifts it.
+    """
+    asked = {"reason": reason, "by": by, "address": address}
+    answer = the_ledger().post(named("customers", customer_id, "addresses", "release"), asked)
+    if as_json:
+        tell_json(answer)
+    else:
+        click.echo("released")
 
 
 def _is_unheard_of(what: str, name: str) -> bool:

@@ -15,6 +15,7 @@ from api.cli.terminal import console
 from api.explanations.explanation import Explanation, explain, settings_changed_since
 from api.settings.environment import load_settings
 from ledger.application.world import Identity
+from ledger.domain import instants
 from ledger.domain.policy import Policy, policy_of
 from ledger.store.looking_back.journal import get_decision
 
@@ -105,4 +106,4 @@ def _tell_policy(row: dict[str, Any], now: Policy) -> None:
 
 
 def _plain(value: object) -> str:
-    return value.isoformat() if isinstance(value, datetime) else str(value)
+    return instants.told(value) if isinstance(value, datetime) else str(value)

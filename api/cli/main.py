@@ -13,12 +13,16 @@ SECTIONS = {
             "api.cli.service:demo_command", "Tell the ledger's story on a throw-away ledger."
         ),
         "gate": Late(
-            "api.cli.gate:gate_group", "Let programs that cannot be changed ask, by SMTP."
+            "api.cli.gate:gate_group", "Let programs that cannot be changed ask, by SMTP or HTTP."
         ),
         "mcp": Late("api.cli.mcp:mcp_group", "Let agents ask, by MCP."),
         "migrate": Late("api.cli.service:migrate_command", "Bring the database to this version."),
         "keys": Late("api.cli.keys:keys_group", "Make, list and revoke API keys."),
         "projections": Late("api.cli.read_models:projections_group", "Rebuild read models."),
+        "analytics": Late("api.cli.analytics:analytics_group", "Let analysts ask in SQL."),
+        "export": Late(
+            "api.cli.exports:export_group", "Take tables away as files, and prove them."
+        ),
         "audit": Late(
             "api.cli.audit:audit_group", "Show that the log is what was written, and sign its end."
         ),
@@ -49,6 +53,7 @@ SECTIONS = {
             "api.cli.decisions:decisions_command",
             "List decisions: why did this customer get no mail?",
         ),
+        "report": Late("api.cli.reports:report_group", "Say what the ledger did in a time."),
         "explain": Late(
             "api.cli.explain:explain_command", "Why a decision was taken, guard by guard."
         ),
@@ -70,6 +75,10 @@ SECTIONS = {
         "hold": Late(
             "api.cli.customers:hold_command",
             "Hold mail back: of a customer, an invoice, a thread, an address.",
+        ),
+        "release": Late(
+            "api.cli.customers:release_command",
+            "Let mail go to addresses again after a bounce or complaint.",
         ),
         "webhooks": Late(
             "api.cli.webhooks:webhooks_group", "Webhook bodies that could not be used."

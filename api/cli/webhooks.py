@@ -7,6 +7,8 @@ from typing import Any
 import click
 from psycopg import AsyncConnection
 
+from api.cli.acting import json_option, limit_option, tell_json, tell_rows
+from api.cli.client import named, the_ledger
 from api.cli.session import (
     clear_errors,
     new_table,
@@ -26,6 +28,14 @@ from ledger.application.ports import StoreUnavailable
 from ledger.store.webhooks.rejected import RejectedRow, dismiss_rejected, list_rejected
 
 _PAGE = 200
+_WAITING = {
+    "id": "refresh_id",
+    "provider": "provider",
+    "object": "object_kind",
+    "its id": "object_id",
+    "fetched by": "fetched_by",
+    "since (UTC)": "first_hinted_at",
+}
 _Provider = click.Choice(provider_names())
 
 
@@ -97,6 +107,30 @@ def webhooks_dismiss(ids: Sequence[int]) -> None:
         click.echo(f"{id_}: no such body is open", err=True)
     if missing:
         raise click.exceptions.Exit(1)
+
+
+@webhooks_group.command("waiting", short_help="Objects that changed and wait to be fetched.")
+@click.option("--provider", type=_Provider, help="Only those of this provider.")
+@limit_option(100)
+@json_option
+@clear_errors
+def webhooks_waiting(provider: str | None, limit: int, as_json: bool) -> None:
+    """List objects that changed at a provider and wait to be fetched, by the ledger or by you."""
+    rows = list(the_ledger().items("/v1/webhooks/refresh", limit, provider=provider))
+    tell_rows(rows, _WAITING, "nothing waits to be fetched", as_json)
+
+
+@webhooks_group.command("done", short_help="Say that you have fetched such an object yourself.")
+@click.argument("refresh_id")
+@json_option
+@clear_errors
+def webhooks_done(refresh_id: str, as_json: bool) -> None:
+    """Say that you have fetched an object yourself and told the ledger of it: it waits no more."""
+    answer = the_ledger().post(named("webhooks", "refresh", refresh_id, "done"), {})
+    if as_json:
+        tell_json(answer)
+    else:
+        click.echo("done")
 
 
 async def _replay(

@@ -10,6 +10,7 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
+from api.diagnosis.backups import look_at_backups
 from api.diagnosis.finding import Finding, wrong
 from api.guard_check.parts import ProbedParts
 from api.guard_check.probes import Probes
@@ -217,7 +218,7 @@ async def _alerts(parts: ProbedParts, connection: AsyncConnection[Any]) -> list[
                 "alerts_undelivered",
                 "note",
                 f"{_count(undelivered, 'alert')} not delivered yet",
-                "if it stays so, last_error of GET /v1/alerts says why",
+                "if it stays so, send-ledger alerts list --json has last_error",
             )
         )
     return found
@@ -253,10 +254,14 @@ async def _webhooks(parts: ProbedParts, connection: AsyncConnection[Any]) -> lis
                 "refresh_waiting",
                 f"{_count(row.count, 'object')} of {row.provider} to be fetched, "
                 f"since {_at(row.first_hinted_at)}",
-                "GET /v1/webhooks/refresh (docs/guides/webhooks.md)",
+                "send-ledger webhooks waiting, then done (docs/guides/webhooks.md)",
             )
         )
     return found
+
+
+async def _backups(parts: ProbedParts, connection: AsyncConnection[Any]) -> list[Finding]:
+    return await look_at_backups(connection)
 
 
 _Look = Callable[[ProbedParts, AsyncConnection[Any]], Awaitable[list[Finding]]]
@@ -267,6 +272,7 @@ _LOOKS: tuple[_Look, ...] = (
     _skipped_redeems,
     _alerts,
     _webhooks,
+    _backups,
 )
 
 

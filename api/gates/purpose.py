@@ -16,14 +16,13 @@ from sendledger import Ask
 from api.gates.addresses import same_address
 from api.gates.fingerprint import Fingerprints, Read
 from api.gates.gate_file import Rule
-from api.gates.kinds import KINDS, TAKES_TO
+from api.gates.kinds import ANSWER, KINDS, NOTICE, SEVERAL_INVOICES, TAKES_TO, TO_EACH
 from api.gates.rules import Fit, Seen, fit_of
 
 MOST_COPIES = 20
 """Copies that one permit may name (contract: Permits)."""
 _MOST_INVOICES = 100
 _LONGEST_ID = 255
-_TO_EACH = frozenset({"notification", "digest"})
 _OF_HEADER = {
     "stage": "stage",
     "thread": "thread_id",
@@ -101,12 +100,12 @@ def units_of(mail: Mail, envelope: Envelope, rules: tuple[Rule, ...], key: bytes
         refused = fits[group[0]].refused
         if kind == "fingerprint":
             units += [Unit((one,), named(one), fits[one].refused) for one in group]
-        elif kind in _TO_EACH and "customer_id" not in fields:
+        elif kind in TO_EACH and "customer_id" not in fields:
             units += [Unit((one,), _ask(kind, fields, one, ()), fits[one].refused) for one in group]
         else:
             main, copies = _main_first(mail, group)
             ask = _ask(kind, fields, main, copies)
-            guessed = kind == "reply" and said is None and fits[main].kind is None
+            guessed = kind == ANSWER and said is None and fits[main].kind is None
             each = tuple(Unit((one,), named(one), fits[one].refused) for one in group)
             units.append(Unit((main, *copies), ask, refused, each if guessed else ()))
     if unguarded:
@@ -128,10 +127,10 @@ def _groups(
     for one in recipients:
         fit = fits[one]
         kind, fields = fit.kind or "fingerprint", dict(fit.fields)
-        if fit.kind == "reply":
+        if fit.kind == ANSWER:
             fields = {**(answered or {}), **fields}
         elif fit.kind is None and answered is not None:
-            kind, fields = "reply", answered
+            kind, fields = ANSWER, answered
         group = next((g for k, f, g in found if (k, f) == (kind, fields)), None)
         if group is None:
             found.append((kind, fields, [one]))
@@ -153,7 +152,7 @@ def _said(mail: Mail) -> tuple[str, dict[str, Any]] | None:
     fields: dict[str, Any] = {}
     if invoices := own.pop("invoice", None):
         fields |= _invoices(kind, [one.strip() for v in invoices for one in v.split(",")])
-    if kind == "reply":
+    if kind == ANSWER:
         fields |= _answered(mail) or {}
     for name, values in own.items():
         if name not in _OF_HEADER:
@@ -167,7 +166,7 @@ def _said(mail: Mail) -> tuple[str, dict[str, Any]] | None:
 def _invoices(kind: str, ids: list[str]) -> dict[str, Any]:
     if not all(ids) or len(ids) > _MOST_INVOICES:
         raise BadHeader(f"X-Ledger-Invoice holds 1 to {_MOST_INVOICES} ids")
-    if kind == "reminder":
+    if kind in SEVERAL_INVOICES:
         return {"invoices": ids}
     if len(ids) != 1:
         raise BadHeader(f"a {kind} has one X-Ledger-Invoice")
@@ -209,7 +208,7 @@ def _named_by(mail: Mail, envelope: Envelope, key: bytes) -> Callable[[str], Ask
     def ask(recipient: str) -> Ask:
         event_id = fingerprints.of(recipient)
         fields = {"event_type": envelope.event_type, "event_id": event_id, "to": recipient}
-        return Ask("notification", fields)
+        return Ask(NOTICE, fields)
 
     return ask
 

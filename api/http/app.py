@@ -15,6 +15,7 @@ from api.http.routes import (
     audit,
     control,
     due,
+    effects,
     explain,
     facts,
     feeds,
@@ -63,7 +64,7 @@ def build_http(
         app.include_router(module.router)
     for module in (guard, incidents):
         app.include_router(module.router)
-    for module in (audit, explain, timeline, feeds, search, windows):
+    for module in (audit, explain, timeline, feeds, search, windows, effects):
         app.include_router(module.router)
     app.include_router(facts.invoices)
     app.include_router(people.customers)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
@@ -10,6 +11,7 @@ from api.imports.rows import BadLog, RawRow
 
 _LONGEST_FIELD = 256 * 1024
 _LONGEST_HEADER = 256 * 1024
+_MARK_LINE = re.compile(r'"?sep=([,;\t|])"?\s*', re.IGNORECASE)
 DELIMITERS = (",", ";", "\t", "|")
 
 
@@ -20,9 +22,12 @@ def csv_rows(file: BinaryIO, named: Sequence[str] = ()) -> Iterator[RawRow]:
     text = io.TextIOWrapper(file, "utf-8-sig", "surrogateescape", newline="")
     try:
         first = text.readline(_LONGEST_HEADER)
-        reader = csv.reader(_with_first(first, text), delimiter=delimiter_of(first))
+        mark, before = _told_mark(first), 0
+        if mark is not None:
+            first, before = text.readline(_LONGEST_HEADER), 1
+        reader = csv.reader(_with_first(first, text), delimiter=mark or delimiter_of(first))
         header = _header(reader, named)
-        while (row := _csv_row(reader, header)) is not None:
+        while (row := _csv_row(reader, header, before)) is not None:
             if row.columns or row.trouble is not None:
                 yield row
     finally:
@@ -38,12 +43,20 @@ def delimiter_of(header: str) -> str:
 
 def header_of(head: bytes) -> list[str]:
     """The names in the first line of a log; one name where nothing parts it."""
-    first = head.split(b"\n", 1)[0].decode("utf-8-sig", "replace")
+    first, _, rest = head.partition(b"\n")
+    mark = _told_mark(first.decode("utf-8-sig", "replace"))
+    line = (first if mark is None else rest.partition(b"\n")[0]).decode("utf-8-sig", "replace")
     try:
-        found = next(csv.reader([first], delimiter=delimiter_of(first)), [])
+        found = next(csv.reader([line], delimiter=mark or delimiter_of(line)), [])
     except csv.Error:
         return []
     return [name.strip() for name in found]
+
+
+def _told_mark(line: str) -> str | None:
+    """What parts the columns by a line of its own before the header, as spreadsheets read it."""
+    found = _MARK_LINE.fullmatch(line)
+    return found[1] if found is not None else None
 
 
 def _with_first(first: str, rest: io.TextIOWrapper) -> Iterator[str]:
@@ -68,14 +81,19 @@ def _header(reader: Any, named: Sequence[str]) -> list[str]:
     return header
 
 
-def _csv_row(reader: Any, header: list[str]) -> RawRow | None:
-    """The next row, one without columns for an empty line, None at the end."""
+def _csv_row(reader: Any, header: list[str], before: int) -> RawRow | None:
+    """The next row, one without columns for an empty line, None at the end.
+
+    `before` counts the lines before the header.
+    """
     try:
         values: list[str] | None = next(reader, None)
     except csv.Error as error:
-        return RawRow(reader.line_num, {}, f"it cannot be read: {error}")
+        return RawRow(before + reader.line_num, {}, f"it cannot be read: {error}")
     if values is None:
         return None
     if values and len(values) != len(header):
-        return RawRow(reader.line_num, {}, f"it has {len(values)} columns, not {len(header)}")
-    return RawRow(reader.line_num, dict(zip(header, values, strict=bool(values))))
+        return RawRow(
+            before + reader.line_num, {}, f"it has {len(values)} columns, not {len(header)}"
+        )
+    return RawRow(before + reader.line_num, dict(zip(header, values, strict=bool(values))))

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from api.imports.rows import BadRow, UnsettledDate
-from api.imports.written_dates import written_moments
+from api.imports.written_dates import in_named_zone, without_zone, written_moments
 
 DAY_FIRST, MONTH_FIRST, EXCEL = "day-first", "month-first", "excel"
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
@@ -43,9 +43,16 @@ def moment_of(value: str, dates: Dates) -> datetime:
     offset where no zone is given, and for a year before 2000; BadRow for what is no time.
     """
     text = value.strip()
+    bare, name = without_zone(text)
     moment = _of_formats(text, dates.formats)
     if moment is None:
-        moment = _of_number(text) if _NUMBER.fullmatch(text) else _written(text, dates)
+        moment = _of_formats(bare, dates.formats)
+        if moment is None and _NUMBER.fullmatch(bare):
+            moment = _of_number(bare)
+        if moment is not None:
+            moment = in_named_zone(moment, name, dates.zone)
+    if moment is None:
+        moment = _written(text, dates)
     moment = _in_utc(moment, dates.zone)
     if moment < _FIRST:
         raise UnsettledDate("at: the date lies before the year 2000; say how with --date-format")
@@ -91,6 +98,10 @@ def _of_number(text: str) -> datetime:
     number = float(text)
     for per_second in _PER_SECOND:
         if _FIRST_EPOCH <= number / per_second < _LAST_EPOCH:
+            if _last_digit(text) > per_second:
+                raise UnsettledDate(
+                    "at: a spreadsheet cut digits off the number; export the column as text"
+                )
             return datetime.fromtimestamp(number / per_second, UTC)
     if abs(number) > _LAST_EPOCH * _PER_SECOND[-1]:
         raise BadRow("at: the epoch is out of range")
@@ -98,6 +109,14 @@ def _of_number(text: str) -> datetime:
         "at: as an epoch the number lies outside the years 2000 to 2099; if it counts days as a "
         "spreadsheet does, say --date-format excel"
     )
+
+
+def _last_digit(text: str) -> float:
+    """What the last digit of a number such as 1.79876E+12 counts: 10,000,000 there."""
+    mantissa, mark, exponent = text.lower().partition("e")
+    if not mark:
+        return 0
+    return 10.0 ** (int(exponent) - len(mantissa.partition(".")[2]))
 
 
 def _written(text: str, dates: Dates) -> datetime:

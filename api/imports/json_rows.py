@@ -13,7 +13,8 @@ _LONGEST_LINE = 1024 * 1024
 _LONGEST_DOCUMENT = 16 * 1024 * 1024
 _OBJECTS_TRIED, _OBJECTS_SHOWN = 24, 5
 _LISTS = (
-    "items messages data deliveries results records emails rows value logs activities events"
+    "items messages bounces data deliveries results records emails rows value logs activities "
+    "events"
 ).split()
 """Under these names pages of providers' APIs hold their records, in the order of trial."""
 _RECORD = frozenset({"msg_id", "MessageID", "message_id", "id"})

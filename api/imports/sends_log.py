@@ -150,7 +150,11 @@ def understood(row: RawRow, reading: Reading) -> Understood:
     at = told_by(row, columns.at) if columns.at else told.at
     if at is None and told.fate is Fate.SENT:
         raise BadRow("it has no time")
-    mails = [_mail(row, reading, told, customer, address, at) for address in recipients or (None,)]
+    several = len(recipients) > 1
+    mails = [
+        _mail(row, reading, told, customer, address, at, several=several)
+        for address in recipients or (None,)
+    ]
     return Understood(told.fate, tuple(mails))
 
 
@@ -164,7 +168,14 @@ def _recipients(row: RawRow, columns: Columns, told: Told) -> tuple[str, ...]:
 
 
 def _mail(
-    row: RawRow, reading: Reading, told: Told, customer: str | None, address: str | None, at: Any
+    row: RawRow,
+    reading: Reading,
+    told: Told,
+    customer: str | None,
+    address: str | None,
+    at: Any,
+    *,
+    several: bool,
 ) -> SentMail:
     columns = reading.columns
     own_id = told_by(row, columns.id)
@@ -191,7 +202,8 @@ def _mail(
     for text in (own_id, message_id):
         ids += possible_ids(text) if text is not None else ()
     # A log whose id is named by hand was known by it alone before there were profiles.
-    by_recipient = address is not None and own_id is None and told.mail_id is not None
+    of_profile = own_id is None and told.mail_id is not None
+    by_recipient = address is not None and (several or of_profile)
     return SentMail(
         row.line, mail_id, by_recipient, tuple(dict.fromkeys(ids)), message_id, address, data
     )

@@ -16,6 +16,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any, cast
@@ -23,13 +24,13 @@ from typing import IO, Any, cast
 import psycopg
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.supervisors import Multiprocess
 
 from api.http.door.door import Door
 from api.paging.targets import targets_of
 from api.process.assembly import build_app
 from api.process.logs import configure_logging, log_config
 from api.process.open_files import within_open_files
+from api.process.workers import CHECK_SECONDS, Workers, hear_ctrl_c
 from api.settings.environment import Settings, kept_secret, load_settings, new_secret
 from api.settings.greedy_callers import DoorLimits
 from api.settings.service_file import SERVICE_FILE
@@ -49,7 +50,8 @@ _TEST_CLOCK = "LEDGER_WORKER_TEST_CLOCK"
 _SECRET = "LEDGER_SECRET"
 _WITNESS = "LEDGER_WITNESS"
 _SUPERVISE_SECONDS = 0.5
-_READY_SECONDS = 60.0
+_TELL_SECONDS = 5.0
+"""How often somebody who waits for the service is told that it still starts."""
 FIRST_KEY = "first-key"
 """The file of the ready-made key, in the data folder."""
 _DOMAIN = "set LEDGER_MESSAGE_ID_DOMAIN to the domain that you mail from"
@@ -174,17 +176,26 @@ def serve(
     door = within_open_files(settings.door)
     with _stopping_in_order(), running_store(settings) as conninfo, _announced(settings):
         started = prepare(settings, conninfo, test_clock)
-        with _listening(host, port) as listener:
+        with _listening(host, port) as listener, _over() as over:
             url = _url(host, listener)
-            ready = threading.Thread(
-                target=_announce, args=(settings, url, started, say, when_ready), daemon=True
-            )
-            ready.start()
+            announce = partial(_announce, settings, url, started, say, when_ready)
+            waiting = threading.Thread(target=_once_ready, args=(url, workers, over, announce))
+            waiting.start()
             if workers == 1:
                 app = build_app(started.settings, conninfo, started.test_clock)
                 uvicorn.Server(server_config(app, door)).run(sockets=[listener])
             else:
                 _serve_with_workers(started.settings, door, started, listener, workers)
+
+
+@contextlib.contextmanager
+def _over() -> Iterator[threading.Event]:
+    """An event that is set once the service no longer runs."""
+    over = threading.Event()
+    try:
+        yield over
+    finally:
+        over.set()
 
 
 @contextlib.contextmanager
@@ -224,7 +235,9 @@ def worker_app() -> ASGIApp:
     """The application of one worker process; the parent passes the database on."""
     configure_logging()
     settings = replace(load_settings(), database_url=os.environ[_HANDED_DOWN])
-    return build_app(settings, os.environ[_HANDED_DOWN], os.environ[_TEST_CLOCK] == "1")
+    app = build_app(settings, os.environ[_HANDED_DOWN], os.environ[_TEST_CLOCK] == "1")
+    hear_ctrl_c()
+    return app
 
 
 def _serve_with_workers(
@@ -239,7 +252,7 @@ def _serve_with_workers(
     os.environ[_SECRET] = settings.secret.decode()
     os.environ[_WITNESS] = str(settings.witness_path)
     config = server_config("api.process.serving:worker_app", door, factory=True, workers=workers)
-    Multiprocess(config, sockets=[listener]).run()
+    Workers(config, sockets=[listener]).run()
 
 
 def server_config(
@@ -261,6 +274,7 @@ def server_config(
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=30,
+        timeout_worker_healthcheck=CHECK_SECONDS,
         backlog=2048,
     )
 
@@ -297,9 +311,7 @@ def _announce(
     say: Callable[[str], None],
     when_ready: Callable[[str, Started], None] | None,
 ) -> None:
-    """Once the server answers, print the URL and key, and write the announcement file."""
-    if not _answers(url):
-        return
+    """Print the URL and key of the service that answers, and write the announcement file."""
     say(f"send ledger: {url}")
     if settings.database_url is None:
         say(f"data (LEDGER_DATA_DIR): {settings.data_dir}")
@@ -340,16 +352,27 @@ def write_announcement(path: Path, url: str, key: str | None) -> None:
     fresh.replace(path)
 
 
-def _answers(url: str) -> bool:
-    give_up = time.monotonic() + _READY_SECONDS
-    while time.monotonic() < give_up:
-        with (
-            contextlib.suppress(urllib.error.URLError, OSError),
-            urllib.request.urlopen(f"{url}/readyz", timeout=2) as answer,
-        ):
-            if answer.status == 200:
-                return True
-        time.sleep(0.02)
+def _once_ready(
+    url: str, workers: int, over: threading.Event, announce: Callable[[], None]
+) -> None:
+    """Announce the service when it answers, however long that takes; meanwhile tell of the wait."""
+    began = told = time.monotonic()
+    while not _is_ready(url):
+        if over.wait(0.02):
+            return
+        if time.monotonic() - told >= _TELL_SECONDS:
+            told = time.monotonic()
+            who = "the service" if workers == 1 else f"one of {workers} workers"
+            _log.warning("waiting since %.0f s for %s to answer", told - began, who)
+    announce()
+
+
+def _is_ready(url: str) -> bool:
+    with (
+        contextlib.suppress(urllib.error.URLError, OSError),
+        urllib.request.urlopen(f"{url}/readyz", timeout=2) as answer,
+    ):
+        return bool(answer.status == 200)
     return False
 
 

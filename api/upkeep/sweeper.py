@@ -7,6 +7,7 @@ from api.upkeep.feed_watch import watch_feeds
 from ledger.application.commands import NOBODY, Lapse
 from ledger.application.effects import Alert
 from ledger.application.ports import StoreUnavailable
+from ledger.domain.instants import told
 from ledger.store.alerts.alerting import raise_alert
 from ledger.store.statements import statement
 from ledger.store.webhooks.rejected import clear_old_rejected
@@ -67,8 +68,7 @@ async def watch_unknown(parts: Parts) -> None:
             return
         count, since, permit_id, customer_id = row
         summary = (
-            f"{count} permits have an unknown outcome; the oldest, {permit_id}, "
-            f"since {since.isoformat()}"
+            f"{count} permits have an unknown outcome; the oldest, {permit_id}, since {told(since)}"
         )
         key = f"permit_unknown:{permit_id}"
         await raise_alert(connection, Alert("permit_unknown", key, summary, customer_id, permit_id))

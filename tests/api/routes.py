@@ -151,6 +151,12 @@ ROUTES = (
     Route("GET", "/v1/decisions/{decision_id}", _PEOPLE, f"/v1/decisions/{_PERMIT}"),
     Route("GET", "/v1/events", _PEOPLE),
     Route("GET", "/v1/audit/verify", _PEOPLE),
+    Route(
+        "GET",
+        "/v1/reports/effect",
+        _PEOPLE,
+        "/v1/reports/effect?from=2026-01-01T00:00:00Z",
+    ),
     Route("GET", "/v1/customers/{customer_id}/timeline", _PEOPLE, "/v1/customers/none/timeline"),
     Route("GET", "/v1/invoices/{invoice_id}/timeline", _PEOPLE, "/v1/invoices/none/timeline"),
     Route(

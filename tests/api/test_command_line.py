@@ -147,7 +147,7 @@ def test_an_alert_url_that_cannot_be_used_stops_the_start(run: Command) -> None:
         (("serve", "--port", "99999"), "'--port': 99999 is not in the range"),
         (("serve", "--test-clock", "tomorrow"), "'--test-clock': a time is written 2026-12-01T"),
         (("serve", "--test-clock", "2026-12-01"), "'--test-clock': a time needs an offset"),
-        (("projections", "rebuild", "nothing"), "is not one of 'customers', 'incidents'"),
+        (("projections", "rebuild", "nothing"), "is not one of 'analytics', 'customers'"),
         (("keys", "create", "x", "--scope", "all"), "'all' is not one of 'send', 'facts'"),
         (("keys", "create", "", "--scope", "send"), "name: it must not be empty"),
         (
@@ -208,7 +208,7 @@ def test_status_tells_a_pause_with_its_reason(run: Command, database: str) -> No
     paused = run(database, "status").output
     said = r"^sending +PAUSED outreach since 20[\d :-]+ by ann: the same mail again and again *$"
     assert re.search(said, paused, re.MULTILINE)
-    for model in ("customers", "incidents", "invoices"):
+    for model in ("analytics", "customers", "incidents", "invoices"):
         assert re.search(rf"^{model} ", paused, re.MULTILINE)
 
 

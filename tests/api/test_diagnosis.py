@@ -46,7 +46,13 @@ def _written(witness: Path, position: str) -> None:
 
 def test_what_is_wrong_is_found_and_ends_when_it_is_mended(service: Service, witness: Path) -> None:
     found = _found(service)
-    assert set(found) == {"not_durable", "no_alert_target", "test_clock", "message_id_domain"}
+    assert set(found) == {
+        "not_durable",
+        "no_alert_target",
+        "test_clock",
+        "message_id_domain",
+        "not_archived",
+    }
     assert "fsync = off" in found["not_durable"]["what"]
     assert "LEDGER_ALERT_URLS" in found["no_alert_target"]["advice"]
 

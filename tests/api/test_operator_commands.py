@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from click.testing import CliRunner, Result
 
@@ -266,6 +267,33 @@ def test_a_hold_is_placed_and_lifted(run: Command, service: Service, name: str) 
     assert run(*hold[:-1], "ann@example.com").exit_code == 2
     unknown = run("customer", f"no-{name}")
     assert unknown.stderr == f"Error: customer no-{name} is not known (unknown_customer)\n"
+
+
+def test_addresses_are_released_after_a_bounce(run: Command, service: Service, name: str) -> None:
+    address = f"{name}@example.com"
+    service.fact("customer.observed", {"customer_id": name, "emails": [address]})
+    service.fact("address.hold", {"address": address, "reason": "bounced"})
+    assert service.get(f"/v1/customers/{name}").ok()["addresses_on_hold"] == 1
+    done = run("release", name, "--address", address, "--reason", "a typo at their provider")
+    assert (done.exit_code, done.stdout) == (0, "released\n")
+    assert service.get(f"/v1/customers/{name}").ok()["addresses_on_hold"] == 0
+    gone = run("release", f"no-{name}", "--reason", "x")
+    assert gone.stderr == f"Error: customer no-{name} is not known (unknown_customer)\n"
+
+
+def test_what_waits_to_be_fetched_is_listed_and_ended(run: Command, service: Service) -> None:
+    with psycopg.connect(service.database, autocommit=True) as db:
+        db.execute(
+            "INSERT INTO refresh_work (partition, provider, object_kind, object_id,"
+            " first_hinted_at, last_hinted_at) VALUES (0, 'resend', 'email', 're_1', now(), now())"
+        )
+    [row] = _json(run("webhooks", "waiting", "--json"))
+    assert (row["provider"], row["object_id"], row["fetched_by"]) == ("resend", "re_1", "you")
+    shown = run("webhooks", "waiting").stdout
+    assert re.search(rf"^{row['refresh_id']} +resend +email +re_1 +you ", shown, re.MULTILINE)
+    assert run("webhooks", "done", str(row["refresh_id"])).stdout == "done\n"
+    assert run("webhooks", "waiting").stdout == "nothing waits to be fetched\n"
+    assert run("webhooks", "done", str(row["refresh_id"])).exit_code == 1
 
 
 def test_an_incident_from_its_declaration_to_its_report(

@@ -34,7 +34,8 @@ def sources(folder: str, suffix: str = ".py") -> list[Source]:
     A folder that is missing or holds no such file is an error: a rule that looks at nothing
     would pass without having checked anything.
     """
-    paths = sorted((ROOT / folder).rglob(f"*{suffix}"))
+    found = sorted((ROOT / folder).rglob(f"*{suffix}"))
+    paths = [path for path in found if "node_modules" not in path.parts]
     assert paths, f"{folder}/ holds no {suffix} file to check"
     return [
         Source(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))

@@ -15,7 +15,10 @@ from api.settings.environment import load_settings
 
 _ROOT = Path(__file__).resolve().parents[2]
 _PAGES = sorted(
-    [*_ROOT.glob("*.md"), *(_ROOT / "docs").rglob("*.md"), *(_ROOT / "clients").rglob("*.md")]
+    page
+    for folder, pattern in (("", "*.md"), ("docs", "**/*.md"), ("clients", "**/*.md"))
+    for page in (_ROOT / folder).glob(pattern)
+    if "node_modules" not in page.parts
 )
 _CASES = _ROOT / "tests" / "cases" / "cases.yaml"
 

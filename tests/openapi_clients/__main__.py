@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from api.http.app import openapi_of
 from api.process.assembly import build_app
@@ -40,13 +41,14 @@ assert Permit.from_dict(permit).to_dict() == permit
 def main(folder: Path) -> None:
     """Write the document, generate both clients, and use them."""
     document = folder / "openapi.json"
-    document.write_text(json.dumps(_document(), indent=1), encoding="utf-8")
+    document.write_text(json.dumps(openapi_document(), indent=1), encoding="utf-8")
     _python(folder, document)
     _typescript(folder, document)
     print("openapi-python-client and openapi-typescript take the document as it is")
 
 
-def _document() -> object:
+def openapi_document() -> dict[str, Any]:
+    """The document as a service shows it."""
     given = {"LEDGER_SECRET": "a secret for the document", "LEDGER_DATA_DIR": "/nonexistent"}
     return openapi_of(build_app(load_settings(given), "dbname=none", True))
 

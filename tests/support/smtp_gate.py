@@ -21,7 +21,7 @@ from api.gates.smtp.gate import run_gate
 from tests.support.receivers import free_port
 
 LOGIN, PASSWORD = "shop", "the program's password"
-_SECONDS = 30.0
+_SECONDS = 300.0
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ from typing import Any
 
 from sendledger import Denied, Permit, Unavailable
 
+from ledger.domain.instants import told
+
 Answer = dict[str, Any]
 AWAY = "The ledger cannot be asked now: send nothing, and ask again later."
 _DENIED_READS = {
@@ -16,7 +18,7 @@ _DENIED_READS = {
 def yes(permit: Permit) -> Answer:
     """A permit that is redeemed: the mail may go out once, now."""
     whom = f" to {permit.to}" if permit.to else ""
-    until = f" before {permit.send_by.isoformat()}" if permit.send_by else ""
+    until = f" before {told(permit.send_by)}" if permit.send_by else ""
     found = {
         "may_send": True,
         "permit_id": permit.permit_id,
@@ -35,15 +37,15 @@ def no(denied: Denied) -> Answer:
     """A no to a question: why, and what to do."""
     found: Answer = {"may_send": False, "code": denied.code, "why": denied.detail or denied.title}
     if denied.original is not None and denied.original.sent_at is not None:
-        found["sent_at"] = denied.original.sent_at.isoformat()
+        found["sent_at"] = told(denied.original.sent_at)
         found["sent_by"] = denied.original.sender
     if denied.decision_id is not None:
         found["decision_id"] = denied.decision_id
     wait = denied.available_at
     found["next"] = denied.next_step
     if wait is not None:
-        found["available_at"] = wait.isoformat()
-        found["next"] = f"{denied.next_step.rstrip('.')}, {wait.isoformat()} at the earliest."
+        found["available_at"] = told(wait)
+        found["next"] = f"{denied.next_step.rstrip('.')}, {told(wait)} at the earliest."
     return found
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from sendledger import Ask
 
 from api.gates.addresses import same_address
-from api.gates.kinds import KINDS, TAKES_TO
+from api.gates.kinds import ANSWER, KINDS, NOTICE, TAKES_TO
 from api.gates.mcp.guard_file import GuardFile
 from api.gates.mcp.tool_mail import ToolMail, mail_of
 
@@ -79,7 +79,7 @@ def wanted(name: str, arguments: Mapping[str, Any], file: GuardFile, key: bytes)
     if mail.answers:
         thread_id = (mail.thread_id or mail.answers.strip("<>"))[:_LONGEST_ID]
         fields = {"thread_id": thread_id, "in_reply_to": mail.answers}
-        return Wanted(_ask("reply", fields, mail), mail.recipients, named)
+        return Wanted(_ask(ANSWER, fields, mail), mail.recipients, named)
     if named is None:
         raise Unclear("unclear", _UNCLEAR)
     return Wanted(named, mail.recipients)
@@ -107,7 +107,7 @@ def _named(mail: ToolMail, key: bytes) -> Ask:
     for part in (text.encode("utf-8", "replace") for text in said):
         digest.update(len(part).to_bytes(8, "big") + part)
     fields = {"event_type": _EVENT_TYPE, "event_id": digest.hexdigest()}
-    return _ask("notification", fields, mail)
+    return _ask(NOTICE, fields, mail)
 
 
 def _normal(text: str) -> str:

@@ -16,10 +16,10 @@ from ledger.application.answers import to_json
 from ledger.application.caller import Caller
 from ledger.application.kinds.registry import KINDS
 from ledger.application.views import windows_of
+from ledger.domain.permit import Lane
 from ledger.domain.windows import Window
 
 router = APIRouter(prefix="/v1", tags=["people"], route_class=GuardedRoute)
-_REPLY = "reply"
 
 
 @router.get(
@@ -55,7 +55,8 @@ def _may_see(caller: Caller, window: Window) -> bool:
     if limits is None or not sees_its_own_only(caller):
         return True
     if window.name.startswith("replies"):
-        return limits.allows_kind(_REPLY, KINDS[_REPLY].goes_with)
+        replies = (k for k in KINDS.values() if k.lane(caller.transactional) is Lane.REPLY)
+        return any(limits.allows_kind(each.kind, each.goes_with) for each in replies)
     if window.name.startswith("transactional"):
         return caller.transactional
     return True

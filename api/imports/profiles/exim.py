@@ -5,17 +5,30 @@ from collections.abc import Iterator
 from io import BufferedReader
 
 from api.imports.dates import Dates
-from api.imports.profiles.mail_lines import OpenMails, text_lines
+from api.imports.profiles.mail_lines import (
+    OpenMails,
+    Years,
+    check_year,
+    nothing_found,
+    syslog_line,
+    text_lines,
+)
 from api.imports.profiles.profile import Fate, Head, Told
 from api.imports.rows import RawRow
 
+_ENTRY = (
+    r"(?:\[\d+\] )?(?P<id>[0-9A-Za-z]{6}-[0-9A-Za-z]{6,11}-[0-9A-Za-z]{2,4}) "
+    r"(?P<flag><=|=>|->|>>|\*>|\*\*|==|Completed)(?: (?P<rest>.*))?"
+)
+_PART = r"(?:\[\d+[/\\]\d+\] )?"
 _LINE = re.compile(
-    r"(?:.*?\bexim\S*: (?:\[\d+[/\\]\d+\] )?)?"
-    r"(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?(?: [+-]\d{4})?) (?:\[\d+\] )?"
-    r"(?P<id>[0-9A-Za-z]{6}-[0-9A-Za-z]{6,11}-[0-9A-Za-z]{2,4}) "
-    r"(?P<flag><=|=>|->|>>|\*>|\*\*|==|Completed)(?: (?P<rest>.*))?",
+    r"(?:.*?\bexim\S*: " + _PART + r")?"
+    r"(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?(?: [+-]\d{4})?) " + _ENTRY,
     re.ASCII,
 )
+_BARE = re.compile(_PART + _ENTRY, re.ASCII)
+"""By syslog with `syslog_timestamp = false`."""
+_PROGRAM = re.compile(r"exim\S*")
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _ID = re.compile(r"(?:^| )id=(\S+)")
 _HOST = re.compile(r"(?:^| )H=\S")
@@ -30,15 +43,17 @@ class Exim:
 
     def knows(self, head: Head) -> bool:
         """Is one of the first lines about a message, as the main log writes it?"""
-        return any(_LINE.fullmatch(line) for line in head.lines)
+        return any(_entry(1, line, Years(None)) for line in head.lines)
 
     def rows(self, file: BufferedReader, kind: str, dates: Dates) -> Iterator[RawRow]:
         """A row for each delivery, failure and delay."""
-        mails = OpenMails()
+        mails, years = OpenMails(), Years(dates.year)
+        is_known = False
         for number, raw in text_lines(file):
-            line = _LINE.fullmatch(raw)
-            if line is None:
+            found = _entry(number, raw, years)
+            if found is None:
                 continue
+            (at, line), is_known = found, True
             exim_id, rest = line["id"], line["rest"] or ""
             if line["flag"] == "Completed":
                 mails.forget(exim_id)
@@ -48,10 +63,12 @@ class Exim:
                 if told is not None:
                     mails.note(exim_id, message_id=f"<{told[1].strip('<>')}>")
             else:
-                columns = {"time": line["at"], "exim_id": exim_id, "flag": line["flag"]}
+                columns = {"time": at, "exim_id": exim_id, "flag": line["flag"]}
                 columns["to"] = _recipient(rest)
                 columns["host"] = "H" if _HOST.search(_QUOTED.sub("", rest)) else ""
                 yield RawRow(number, columns | mails.of(exim_id))
+        if not is_known:
+            raise nothing_found("Exim", "its main log, also by syslog")
 
     def told(self, row: RawRow) -> Told:
         """What a delivery tells. Reports of the mail system itself have the sender `<>`."""
@@ -63,7 +80,23 @@ class Exim:
         elif flag in _DELIVERED and found["host"] and found.get("sender") != "<>":
             fate = Fate.SENT
         mail_id = message_id or found["exim_id"]
-        return Told(fate, found["time"], found["to"], mail_id, None, message_id)
+        at = check_year(found["time"]) if fate is Fate.SENT else None
+        return Told(fate, at, found["to"], mail_id, None, message_id)
+
+
+def _entry(number: int, raw: str, years: Years) -> tuple[str, re.Match[str]] | None:
+    """What a line tells of a mail, and when; None for another line."""
+    dated = _LINE.fullmatch(raw)
+    if dated is not None:
+        return dated["at"], dated
+    line = syslog_line(number, raw, years)
+    if line is None or not _PROGRAM.fullmatch(line.program):
+        return None
+    bare = _BARE.fullmatch(line.text)
+    if bare is not None:
+        return line.at, bare
+    dated = _LINE.fullmatch(line.text)
+    return None if dated is None else (dated["at"], dated)
 
 
 def _recipient(rest: str) -> str:

@@ -4,30 +4,46 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from io import BufferedReader
 
-from api.imports.rows import UnsettledDate
+import orjson
+
+from api.imports.rows import BadLog, UnsettledDate
 
 _LONGEST_LINE = 64 * 1024
 _MOST_OPEN = 100_000
 _MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+_PROGRAM = r"(?P<program>[^\s\[:]+)(?:\[\d+\])?: (?P<text>.*)"
 _BSD = re.compile(
     r"(?:<\d{1,3}>)?(?P<month>[A-Z][a-z]{2}) +(?P<day>\d{1,2}) (?:(?P<year>\d{4}) )?"
-    r"(?P<time>\d\d:\d\d:\d\d(?:\.\d+)?) \S+ (?P<program>[^\s\[:]+)(?:\[\d+\])?: (?P<text>.*)",
+    r"(?P<time>\d\d:\d\d:\d\d(?:\.\d+)?) \S+ " + _PROGRAM,
     re.ASCII,
 )
 """RFC 3164: neither a year nor a zone."""
 _ISO = re.compile(
-    r"(?:<\d{1,3}>)?(?P<at>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*) \S+ (?P<program>[^\s\[:]+)"
-    r"(?:\[\d+\])?: (?P<text>.*)",
+    r"(?:<\d{1,3}>)?(?P<at>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*) \S+ +" + _PROGRAM, re.ASCII
+)
+"""As rsyslog and journalctl write them with exact times; images have a level in place of a host."""
+_CONTAINER = re.compile(
+    r"(?P<at>\d{4}-\d\d-\d\dT\S+) (?:std(?:out|err) [FP] )?"
+    r"[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \S+ " + _PROGRAM,
     re.ASCII,
 )
-"""As rsyslog and journalctl write them with exact times."""
+"""RFC 3164 behind the time that a container's log puts before it."""
+_JOURNAL = re.compile(
+    r"[A-Z][a-z]{2} (?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? [A-Za-z0-9+:-]+) \S+ "
+    + _PROGRAM,
+    re.ASCII,
+)
+"""journalctl -o short-full."""
 _RFC5424 = re.compile(
     r"(?:<\d{1,3}>1 )?(?P<at>\d{4}-\d\d-\d\dT\S+) \S+ (?P<program>[^\s\[:]+) \S+ \S+ "
     r"(?:-|(?:\[(?:[^\]\\]|\\.)*\])+) ?(?:\ufeff)?(?P<text>.*)",
     re.ASCII,
 )
+_SERVICE = re.compile(r"[\w.-]+ +\| ", re.ASCII)
+"""What docker compose puts before the lines of a service."""
 NO_YEAR = "no year"
 """Stands in a row in place of the time, where a line has no year and none was said."""
 
@@ -76,8 +92,15 @@ def text_lines(file: BufferedReader) -> Iterator[tuple[int, str]]:
 
 
 def syslog_line(number: int, line: str, years: Years) -> LogLine | None:
-    """A line of RFC 3164, RFC 5424 or with an exact time in front; None for another."""
-    for form in (_ISO, _RFC5424):
+    """A line of RFC 3164, of RFC 5424, with an exact time in front, or of journald as JSON.
+
+    None for another line.
+    """
+    if line.startswith("{"):
+        return _journal_entry(number, line)
+    service = _SERVICE.match(line)
+    line = line[service.end() :] if service is not None else line
+    for form in (_ISO, _JOURNAL, _CONTAINER, _RFC5424):
         exact = form.fullmatch(line)
         if exact is not None:
             return LogLine(number, exact["at"], exact["program"], exact["text"])
@@ -90,11 +113,28 @@ def syslog_line(number: int, line: str, years: Years) -> LogLine | None:
     return LogLine(number, at, found["program"], found["text"])
 
 
+def _journal_entry(number: int, line: str) -> LogLine | None:
+    """A line of `journalctl -o json`: microseconds, and a message that is text or bytes."""
+    try:
+        entry = orjson.loads(line)
+        message = entry["MESSAGE"]
+        text = message if isinstance(message, str) else bytes(message).decode("utf-8", "replace")
+        at = datetime.fromtimestamp(int(entry["__REALTIME_TIMESTAMP"]) / 1_000_000, UTC)
+        return LogLine(number, at.isoformat(), str(entry["SYSLOG_IDENTIFIER"]), text)
+    except (ValueError, TypeError, KeyError, OverflowError, OSError):
+        return None
+
+
 def check_year(at: str) -> str:
     """The time of a row. Raises UnsettledDate where its line has no year."""
     if at == NO_YEAR:
         raise UnsettledDate("at: the line has no year; name that of the first line with --year")
     return at
+
+
+def nothing_found(name: str, forms: str) -> BadLog:
+    """The log has no line that the profile knows: to take nothing would look like success."""
+    return BadLog(f"no line of the log is one of {name}'s: it reads {forms}")
 
 
 @dataclass(slots=True)

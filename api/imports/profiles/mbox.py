@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from email.errors import HeaderParseError
+from email.header import decode_header, make_header
 from email.parser import BytesHeaderParser
 from email.policy import compat32
 from io import BufferedReader
@@ -13,10 +15,27 @@ from api.imports.rows import RawRow
 from ledger.domain.send_imprint import SEND_HEADER
 
 _SEPARATOR = re.compile(rb"From \S.*\d\d:\d\d.*\d{4}\s*", re.ASCII)
+_FULL_SEPARATOR = re.compile(
+    rb"From \S.* (?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} +\d{1,2} \d\d:\d\d(?::\d\d)? "
+    rb"(?:.* )?\d{4}(?: [+-]\d{4})?\s*",
+    re.ASCII,
+)
+"""What parts mails also where no empty line stands before it, if a header follows."""
+_HEADER = re.compile(rb"[!-9;-~]+:", re.ASCII)
+_LONGEST_SEPARATOR = 1_000
 _LONGEST_HEADER = 256 * 1024
 _LONGEST_LINE = 64 * 1024
 _RECIPIENTS = ("To", "Cc", "Bcc")
 _WANTED = ("Date", "Message-ID", *_RECIPIENTS, "Resent-To", "X-Gmail-Labels", SEND_HEADER)
+
+_SENT = frozenset(
+    name.strip()
+    for name in """Sent, Sent Mail, Gesendet, Envoyés, Messages envoyés, Enviados, Enviadas,
+    Inviati, Posta inviata, Verzonden, Wysłane, Skickat, Sendt, Sendte, Lähetetyt, Odeslané,
+    Odeslaná pošta, Отправленные, Надіслані, Gönderilmiş, Gönderilmiş Postalar, 送信済み, 已发送,
+    已傳送, 寄件備份, 보낸편지함""".casefold().split(",")
+)
+"""Gmail's label of what was sent, in languages of its users."""
 
 
 class Mbox:
@@ -34,10 +53,12 @@ class Mbox:
         parser = BytesHeaderParser(policy=compat32)
         header: list[bytes] | None = None
         number = start = size = 0
-        blank = True
-        while raw := file.readline(_LONGEST_LINE):
+        before = b"\n"
+        raw = file.readline(_LONGEST_LINE)
+        while raw:
+            after = file.readline(_LONGEST_LINE)
             number += raw.endswith(b"\n")
-            if blank and _SEPARATOR.fullmatch(raw):
+            if _parts(before, raw, after):
                 if header is not None:
                     yield _row(start, parser, header, size)
                 header, start, size = [], max(number, 1), 0
@@ -47,7 +68,7 @@ class Mbox:
                 size += len(raw)
                 if in_header and size <= _LONGEST_HEADER:
                     header.append(raw)
-            blank = not raw.strip(b"\r\n")
+            before, raw = raw, after
         if header is not None:
             yield _row(start, parser, header, size)
 
@@ -55,7 +76,7 @@ class Mbox:
         """What a mail tells: in this folder all were sent."""
         found = row.columns
         labels = found.get("X-Gmail-Labels")
-        sent = labels is None or any(part.strip() == "Sent" for part in str(labels).split(","))
+        sent = labels is None or any(map(_says_sent, _decoded(str(labels)).split(",")))
         recipients = found.get("Resent-To") or [
             found[name] for name in _RECIPIENTS if name in found
         ]
@@ -69,6 +90,31 @@ class Mbox:
             message_id=message_id,
             token=found.get(SEND_HEADER),
         )
+
+
+def _parts(before: bytes, line: bytes, after: bytes) -> bool:
+    """Does a mail begin behind this line, as the lines around it tell?"""
+    if (
+        not line.startswith(b"From ")
+        or not before.endswith(b"\n")
+        or len(line) > _LONGEST_SEPARATOR
+    ):
+        return False
+    if not before.strip(b"\r\n") and _SEPARATOR.fullmatch(line):
+        return True
+    return bool(_FULL_SEPARATOR.fullmatch(line) and _HEADER.match(after))
+
+
+def _decoded(header: str) -> str:
+    """A header with its encoded words (RFC 2047) read; as it stands where they are damaged."""
+    try:
+        return str(make_header(decode_header(header)))
+    except (HeaderParseError, LookupError, UnicodeDecodeError, ValueError):
+        return header
+
+
+def _says_sent(label: str) -> bool:
+    return label.strip(' "').casefold() in _SENT
 
 
 def _row(line: int, parser: BytesHeaderParser, header: list[bytes], size: int) -> RawRow:

@@ -5,7 +5,14 @@ from collections.abc import Iterator
 from io import BufferedReader
 
 from api.imports.dates import Dates
-from api.imports.profiles.mail_lines import OpenMails, Years, check_year, syslog_line, text_lines
+from api.imports.profiles.mail_lines import (
+    OpenMails,
+    Years,
+    check_year,
+    nothing_found,
+    syslog_line,
+    text_lines,
+)
 from api.imports.profiles.profile import Fate, Head, Told
 from api.imports.rows import RawRow
 
@@ -31,10 +38,14 @@ class Postfix:
     def rows(self, file: BufferedReader, kind: str, dates: Dates) -> Iterator[RawRow]:
         """A row for each attempt to deliver to a recipient."""
         mails, years = OpenMails(), Years(dates.year)
+        is_known = False
         for number, raw in text_lines(file):
             line = syslog_line(number, raw, years)
-            queued = line and _PROGRAM.fullmatch(line.program) and _QUEUED.fullmatch(line.text)
-            if not line or not queued:
+            if line is None or not _PROGRAM.fullmatch(line.program):
+                continue
+            is_known = True
+            queued = _QUEUED.fullmatch(line.text)
+            if queued is None:
                 continue
             queue_id, what = queued["id"], queued["what"]
             service = line.program.rpartition("/")[2]
@@ -47,6 +58,8 @@ class Postfix:
             elif (told := _TO.match(what)) is not None:
                 columns = {"time": line.at, "queue_id": queue_id, "service": service}
                 yield RawRow(number, columns | told.groupdict() | mails.of(queue_id))
+        if not is_known:
+            raise nothing_found("Postfix", "syslog, journalctl and the logs of containers")
 
     def told(self, row: RawRow) -> Told:
         """What one attempt to deliver tells. An empty sender means a bounce report."""

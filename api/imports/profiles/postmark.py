@@ -2,11 +2,16 @@
 
 from dataclasses import replace
 
-from api.imports.fields import Fields
+from api.imports.fields import Fields, plain
 from api.imports.profiles.profile import Fate, Told
 from api.imports.profiles.table import Table, words
 from api.imports.rows import RawRow
 
+_ARRIVED = frozenset(
+    """addresschange autoresponder challengeverification inbounderror openrelaytest
+    spamcomplaint spamnotification subscribe transient unsubscribe""".split()
+)
+"""Types of a `Bounce` whose mail arrived, or is still on its way."""
 _COPIES = ("To", "Cc", "Bcc")
 
 
@@ -19,6 +24,8 @@ class Postmark(Table):
         """What a message or event tells. What a sandbox took went to nobody."""
         record = Fields(row.columns)
         fate = self.fate_of(record)
+        if fate is Fate.FAILED and plain(record.text(("Type",)) or "") in _ARRIVED:
+            fate = Fate.OTHER
         if str(record.get("Sandboxed")).lower() == "true":
             fate = Fate.OTHER
         told = self.told_by(record, fate)
@@ -35,6 +42,7 @@ POSTMARK = Postmark(
         ("MessageID", "ReceivedAt", "Recipients"),
         ("MessageID", "ReceivedAt", "To"),
         ("MessageID", "RecordType"),
+        ("MessageID", "BouncedAt"),
     ),
     at=("ReceivedAt", "SubmittedAt", "DeliveredAt", "Sent At", "Date", "Timestamp"),
     recipients=("Recipients", "Recipient", "Email"),
@@ -42,8 +50,12 @@ POSTMARK = Postmark(
     status=("Status", "RecordType", "Event", "Event Type", "Type"),
     fates=words(
         sent="Sent Processed Delivered Delivery",
-        failed="Bounce Bounced HardBounce Failed Blocked Suppressed",
-        other="""Queued Scheduled Open Opened Click Clicked LinkClick LinkClicked SpamComplaint
+        failed="""Bounce Bounced HardBounce Failed Blocked Suppressed BadEmailAddress DMARCPolicy
+            DnsError ManuallyDeactivated SMTPApiError TemplateRenderingFailed Undeliverable Unknown
+            VirusNotification""",
+        other="""AddressChange AutoResponder ChallengeVerification InboundError OpenRelayTest
+            SpamNotification Subscribe Unconfirmed Unsubscribe
+            Queued Scheduled Open Opened Click Clicked LinkClick LinkClicked SpamComplaint
             SubscriptionChange SubscriptionChanged Transient Inbound Delayed SoftBounce""",
     ),
 )

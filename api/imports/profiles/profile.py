@@ -1,5 +1,6 @@
 """What a profile is: it knows a provider's log when it sees it, and what each row of it tells."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,6 +12,9 @@ from api.imports.dates import Dates
 from api.imports.fields import Fields
 from api.imports.json_rows import first_records
 from api.imports.rows import RawRow
+
+_ADDRESS = re.compile(r"[^\s@]@[^\s@]")
+"""In a first line it says that the log has no header; a name such as `@timestamp` does not."""
 
 
 class Fate(StrEnum):
@@ -82,6 +86,6 @@ def head_of(start: bytes) -> Head:
         records = tuple(Fields(record) for record in first_records(start))
         return Head(lines, records, "jsonl")
     header = header_of(text.encode())
-    if len(header) > 1 and not any("@" in name for name in header):
+    if len(header) > 1 and not any(_ADDRESS.search(name) for name in header):
         return Head(lines, (Fields(dict.fromkeys(header, "there")),), "csv")
     return Head(lines, (), "lines")

@@ -17,6 +17,13 @@ def _unwrap(record: dict[str, Any]) -> dict[str, Any]:
     return record
 
 
+def _is_of_no_mail(record: dict[str, Any]) -> bool:
+    """Is it an event of a contact, a domain or a suppression?"""
+    kind = record.get("type")
+    is_event = isinstance(kind, str) and "." in kind and isinstance(record.get("data"), dict)
+    return is_event and not str(kind).startswith("email.")
+
+
 class Resend(Table):
     """A mail of the list may be scheduled: it went out then, not when it was made."""
 
@@ -24,6 +31,8 @@ class Resend(Table):
 
     def told(self, row: RawRow) -> Told:
         """What a mail or event tells. Later events of a mail in the list say that it was sent."""
+        if _is_of_no_mail(row.columns):
+            return Told(Fate.OTHER)
         record = Fields(self.unwrap(row.columns))
         fate = self.fate_of(record)
         event = record.text(("event",))

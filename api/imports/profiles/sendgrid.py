@@ -8,9 +8,9 @@ from api.imports.profiles.table import Table, words
 
 _FATES = words(
     sent="processed delivered processing",
-    failed="bounce bounced dropped drop blocked block not_delivered invalid",
+    failed="bounce bounced dropped drop blocked block not_delivered invalid cancel_drop",
     other="""deferred open opened click clicked spamreport spam_report unsubscribe
-        group_unsubscribe group_resubscribe received""",
+        group_unsubscribe group_resubscribe resubscribe account_status_change received""",
 )
 
 

@@ -40,7 +40,7 @@ class Stripe(Table):
 STRIPE = Stripe(
     name="stripe",
     marks=(("event_id", "event", "created"),),
-    at=("created", "sent_at", "sent", "date", "created (UTC)"),
+    at=("created", "sent_at", "sent", "date"),
     recipients=("customer_email", "recipient", "to", "email"),
     id=("event_id", "id", "email id"),
     customer=("customer", "customer id"),

@@ -10,6 +10,7 @@ from api.imports.dates import Dates
 from api.imports.fields import Fields, plain
 from api.imports.json_rows import json_rows
 from api.imports.profiles.profile import Fate, Head, Told
+from api.imports.row_times import time_in
 from api.imports.rows import BadRow, RawRow
 from api.webhooks.bodies.mail_ids import provider_message_id
 from api.webhooks.bodies.send_token import token_in
@@ -38,9 +39,9 @@ def same(record: dict[str, Any]) -> dict[str, Any]:
 class Table:
     """A profile made of lists: of each thing the fields that may hold it, in their order.
 
-    `marks` has the sets of fields by which such a log is certainly known. `unwrap` takes off what
-    archives and queues put around a record. A row without any status tells of a mail that was
-    sent, as lists of sent mails do.
+    `copies` are the fields of further recipients. `marks` has the sets of fields by which such a
+    log is certainly known. `unwrap` takes off what archives and queues put around a record. A row
+    without any status tells of a mail that was sent, as lists of sent mails do.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Table:
     id: tuple[str, ...]
     status: tuple[str, ...]
     fates: Mapping[str, Fate]
+    copies: tuple[str, ...] = ()
     message_id: tuple[str, ...] = ()
     customer: tuple[str, ...] = ()
     invoice: tuple[str, ...] = ()
@@ -90,8 +92,8 @@ class Table:
         message_id = record.text(self.message_id)
         return Told(
             fate,
-            at=record.text(self.at),
-            recipients=record.first(self.recipients),
+            at=time_in(record, self.at),
+            recipients=self._recipients(record),
             mail_id=provider_id or message_id,
             provider_id=provider_id,
             message_id=message_id,
@@ -99,3 +101,9 @@ class Table:
             invoice=record.text(self.invoice),
             token=token_in(dict(record.columns), *map(record.get, _CARRYING)),
         )
+
+    def _recipients(self, record: Fields) -> Any:
+        """Whoever got a copy: one field, and those of further recipients where there are any."""
+        first = record.first(self.recipients)
+        copies = [part for name in self.copies if (part := record.get(name)) is not None]
+        return [first, *copies] if copies else first

@@ -34,7 +34,8 @@ def delivery(
 
     `recipient` is whom it speaks of: what becomes of a copy is the copy's. Unnamed, or named by
     something that is no address, it is whoever the mail was for. `send_token` is what the mail
-    carries in `X-Ledger-Send`, where the provider tells.
+    carries in `X-Ledger-Send`, where the provider tells. A bounce or complaint that names an
+    address and no mail holds the address, as of its arrival.
     """
     data: dict[str, object] = {"provider": provider, "event": event}
     if provider_message_id:
@@ -43,12 +44,16 @@ def delivery(
         data["message_id"] = message_id
     if send_token:
         data["send_token"] = send_token
-    if len(data) == 2:
-        raise Unusable("missing_field", "the delivery report names no message")
+    names_mail = len(data) > 2
+    id = checked_text(id, "the event's id")
     address = parseaddr(recipient or "")[1]
     if address and usable_address(address):
         data["recipient"] = address
-    id = checked_text(id, "the event's id")
+    if not names_mail:
+        if event == "delivered" or "recipient" not in data:
+            raise Unusable("missing_field", "the delivery report names no message")
+        held: dict[str, object] = {"address": address, "reason": event}
+        return Translation(facts=(Fact(id, settings.source, "address.hold", None, held),))
     return Translation(facts=(Fact(id, settings.source, "delivery", time, data),))
 
 

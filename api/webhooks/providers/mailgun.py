@@ -1,5 +1,6 @@
 """Mailgun: the signature is inside the body and covers its timestamp and token only."""
 
+import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
@@ -71,8 +72,11 @@ def _translate(body: bytes, settings: Settings) -> Translation:
     if reason == "suppress-unsubscribe":
         left_out = not_delivered("Mailgun left out a mail to somebody who unsubscribed")
         return merged([Translation(facts=(_unsubscribed(event, settings),)), left_out])
+    if kind == "failed" and _is_soft(event, reason):
+        return not_delivered("Mailgun gave up on a mail whose server refused it for the time being")
     meaning = "complained" if reason == "suppress-complaint" else _DELIVERIES[kind]
-    message_id = provider_message_id("mailgun", _message_id(event))
+    told = event.optional_record("message").optional_record("headers").optional_text("message-id")
+    message_id = told and provider_message_id("mailgun", told)
     return delivery(
         settings,
         "mailgun",
@@ -92,8 +96,18 @@ def _unsubscribed(event: Record, settings: Settings) -> Fact:
     return preference(settings, id, event.text("recipient"), UNSUBSCRIBED, at, held=True)
 
 
-def _message_id(event: Record) -> str:
-    return event.record("message").record("headers").text("message-id")
+def _is_soft(event: Record, reason: str | None) -> bool:
+    """Did the address not turn out bad: by Mailgun's own word, else by an SMTP code of 4xx?
+
+    What Mailgun suppresses is bad whatever it says of this mail.
+    """
+    status = event.optional_record("delivery-status").members
+    named, code = status.get("bounce-type"), str(status.get("code") or "")
+    if reason is not None and reason.startswith("suppress-"):
+        return False
+    return (
+        named == "soft" if named in ("soft", "hard") else re.fullmatch(r"4\d\d", code) is not None
+    )
 
 
 def _id(event: Record, settings: Settings) -> str:

@@ -64,7 +64,9 @@ def _translate(body: bytes, settings: Settings) -> Translation:
         return _change(record, settings)
     if kind not in ("Inbound", "Bounce", "SpamComplaint", "Delivery"):
         return Translation(ignored="irrelevant_event")
-    message_id = record.text("MessageID")
+    may_lack = kind in ("Bounce", "SpamComplaint")
+    message_id = record.optional_text("MessageID") if may_lack else record.text("MessageID")
+    message_id = message_id or ""
     if settings.mode == "live" and _SAMPLE_ID.fullmatch(message_id):
         return Translation(ignored="dashboard_test_event")
     if kind == "Inbound":
@@ -77,11 +79,13 @@ def _translate(body: bytes, settings: Settings) -> Translation:
 
 
 def _bounce(record: Record, kind: str, message_id: str, settings: Settings) -> Translation:
-    """What came back; a report on an unsubscription names neither a time nor an address."""
+    """What came back; some reports leave out the time, the address, or the mail."""
     bounce_type = "SpamComplaint" if kind == "SpamComplaint" else record.text("Type")
     at, id = record.optional_time("BouncedAt"), f"{kind.lower()}:{message_id}:{bounce_type}"
     if record.has("ID"):
         id = f"{kind.lower()}:{record.whole('ID')}"
+    elif not message_id:
+        id = id_from_parts(settings.source, id, at, record.members.get("Email"))
     if bounce_type == "SpamComplaint":
         return _report(settings, id, "complained", at, message_id, record, "Email")
     if bounce_type in _FOR_GOOD or record.flag("Inactive"):

@@ -64,8 +64,8 @@ def _translate(headers: Mapping[str, str], body: bytes, settings: Settings) -> T
     if kind not in _DELIVERIES:
         return Translation(ignored="irrelevant_event")
     data = event.record("data")
-    if data.optional_record("bounce").optional_text("type") == "Transient":
-        return not_delivered("Resend tried to deliver a mail for hours and gave up")
+    if data.optional_record("bounce").optional_text("type") in ("Transient", "Undetermined"):
+        return not_delivered("Resend gave up on a mail; its address may still be good")
     several = isinstance(data.members.get("to"), list)
     named = data.texts("to") if several else (data.optional_text("to"),)
     return merged(
@@ -75,7 +75,7 @@ def _translate(headers: Mapping[str, str], body: bytes, settings: Settings) -> T
             f"{id}:{number}" if number else id,
             _DELIVERIES[kind],
             event.optional_time("created_at"),
-            provider_message_id=data.text("email_id"),
+            provider_message_id=data.optional_text("email_id"),
             message_id=data.optional_text("message_id"),
             recipient=recipient,
             send_token=token_in(data.members.get("headers"), data.members.get("tags")),

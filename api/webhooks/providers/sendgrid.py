@@ -96,6 +96,10 @@ def _event(members: object, settings: Settings) -> Translation:
         return Translation(facts=(_preference(event, kind, settings),))
     if kind == "blocked" or (kind == "bounce" and event.optional_text("type") == "blocked"):
         return not_delivered("SendGrid says that a mail was blocked, and does not try again")
+    if kind == "bounce" and str(event.members.get("status") or "").startswith("4"):
+        return not_delivered(
+            "SendGrid gave up on a mail whose server refused it for the time being"
+        )
     why = str(event.members.get("reason") or "").lower()
     if kind == "dropped" and why not in _BAD_ADDRESS:
         dropped = not_delivered("SendGrid dropped a mail that it had accepted")

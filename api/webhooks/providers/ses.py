@@ -78,9 +78,11 @@ def _event(id: str, event: Record, settings: Settings) -> Translation:
     if kind not in _REPORTS:
         return Translation(ignored="irrelevant_event")
     meaning, part, named = _REPORTS[kind]
-    report, mail = event.record(part), event.record("mail")
-    if kind == "Bounce" and report.text("bounceType") == "Transient":
-        return not_delivered("SES tried to deliver a mail for hours and gave up")
+    report, mail = event.record(part), event.optional_record("mail")
+    if kind == "Bounce" and report.text("bounceType") != "Permanent":
+        return not_delivered("SES gave up on a mail; its address may still be good")
+    if kind == "Complaint" and report.optional_text("complaintFeedbackType") == "not-spam":
+        return Translation(ignored="not_spam")
     found = tuple(dict.fromkeys(_recipients(report, named)))
     return merged(
         delivery(
@@ -89,7 +91,7 @@ def _event(id: str, event: Record, settings: Settings) -> Translation:
             f"{id}:{number}" if number else id,
             meaning,
             report.optional_time("timestamp"),
-            provider_message_id=mail.text("messageId"),
+            provider_message_id=mail.optional_text("messageId"),
             message_id=mail.optional_record("commonHeaders").optional_text("messageId"),
             recipient=recipient,
             send_token=token_in(mail.members.get("headers")),

@@ -13,6 +13,7 @@ from api.webhooks.refresh.client import FetchFailed, fetch_object
 from ledger.application.clock import stopwatch
 from ledger.application.effects import Alert
 from ledger.application.ports import StoreUnavailable
+from ledger.domain.instants import told
 from ledger.domain.policy import Policy
 from ledger.store.alerts.alerting import raise_alert
 from ledger.store.connections import Connections
@@ -114,7 +115,7 @@ class Refresher:
             for row in await overdue(connection, self._policy.unknown_alert_minutes):
                 summary = (
                     f"{row.provider} told of {row.count} objects that only its API knows, the "
-                    f"first at {row.first_hinted_at.isoformat()}, and they were not fetched"
+                    f"first at {told(row.first_hinted_at)}, and they were not fetched"
                 )
                 key = f"refresh_waiting:{row.provider}:{row.refresh_id}"
                 await raise_alert(connection, Alert("refresh_waiting", key, summary))

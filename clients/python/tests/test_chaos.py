@@ -5,61 +5,23 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
-import subprocess
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 from clients.python.tests.chaos_network import FAULTS, harmful_proxy, receiver
-from tests.support.chaos_judge import HELD_AFTER, judged
-from tests.support.service import ROOT, Service
+from clients.python.tests.chaos_run import STEPS, Run, all_is_settled
+from tests.support.chaos_judge import judged
+from tests.support.service import Service
 
 SENDS = int(os.environ.get("LEDGER_TEST_CLIENT_SENDS", "20"))
 SEED = int(os.environ.get("LEDGER_TEST_CLIENT_SEED", "2"))
-SENDER = Path(__file__).with_name("chaos_sender.py")
-STEPS = ("ask", "redeem", "handed_over", "outcome")
+SENDER = (sys.executable, str(Path(__file__).with_name("chaos_sender.py")))
 WORKERS = 2
-
-
-@dataclass
-class Run:
-    """The sends of one worker, and where its processes keep what they know."""
-
-    plan: dict[str, Any]
-    draw: random.Random
-    kills: int = 0
-
-    def process(self, **more: Any) -> int:
-        """Run one process; its exit status, -9 where it was killed."""
-        ran = subprocess.run(
-            [sys.executable, str(SENDER)],
-            input=json.dumps({**self.plan, **more}),
-            text=True,
-            capture_output=True,
-            check=False,
-            cwd=ROOT,
-        )
-        assert ran.returncode in (0, -9), ran.stderr[-2000:]
-        self.kills += ran.returncode == -9
-        return ran.returncode
-
-    def to_the_end(self) -> None:
-        """Killed at each step once, then at random, until the sends are through."""
-        waiting = list(STEPS)
-        while True:
-            step = waiting.pop() if waiting else self.draw.choice(STEPS)
-            most = 3 if SENDS < 100 else 20
-            if not waiting and SENDS < 100 and self.kills >= len(STEPS):
-                step = "none"
-            if self.process(step=step, after=self.draw.randint(1, most)) == 0:
-                return
 
 
 def test_a_killed_sender_on_a_bad_network_sends_each_mail_at_most_once(
@@ -72,6 +34,7 @@ def test_a_killed_sender_on_a_bad_network_sends_each_mail_at_most_once(
         common = {"key": key.key, "receiver": mails.url, "spool": str(tmp_path / "spool")}
         runs = [
             Run(
+                SENDER,
                 {
                     **common,
                     "ledger": proxy.url,
@@ -84,22 +47,19 @@ def test_a_killed_sender_on_a_bad_network_sends_each_mail_at_most_once(
             for worker in range(WORKERS)
         ]
         with ThreadPoolExecutor(WORKERS) as pool:
-            list(pool.map(Run.to_the_end, runs))
-        assert sum(run.kills for run in runs) >= len(STEPS) * WORKERS
+            list(pool.map(lambda run: run.to_the_end(SENDS), runs))
+        assert sum(run.kills.total() for run in runs) >= len(STEPS) * WORKERS
         assert set(FAULTS) <= set(proxy.made)
         service.advance(minutes=11)
         judged(service, key.name, mails.counts, sends)
-        last = Run({**common, "ledger": direct, "sends": sends, "done": str(tmp_path / "d")}, SEED)
+        rest = {**common, "ledger": direct, "sends": sends, "done": str(tmp_path / "d")}
+        last = Run(SENDER, rest, random.Random(SEED))
         assert last.process() == 0
         states = judged(service, key.name, mails.counts, sends)
-    for name in sends:
-        # What is neither in doubt nor held after three rejections has gone out by now.
-        is_held = states[name].count("rejected") >= HELD_AFTER
-        went_out = mails.counts[name] == 1
-        assert went_out or is_held or "unknown" in states[name], (name, states[name])
+    all_is_settled(states, mails, sends)
     assert list((tmp_path / "spool").iterdir()) == []
     ends = Counter(state for name in sends for state in states[name])
-    kills = sum(run.kills for run in runs)
+    kills = sum(run.kills.total() for run in runs)
     print(f"{SENDS} sends, {kills} kills, {dict(proxy.made)} requests, {dict(ends)} permits")
 
 
@@ -118,7 +78,7 @@ def test_what_a_kill_at_each_step_leaves(service: Service, tmp_path: Path, step:
             "sends": [name],
             "done": str(tmp_path / "done"),
         }
-        run = Run(plan, random.Random(SEED))
+        run = Run(SENDER, plan, random.Random(SEED))
         assert run.process(step=step) == -9
         assert mails.counts[name] == int(went_out)
         service.advance(minutes=11)

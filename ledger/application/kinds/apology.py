@@ -49,7 +49,8 @@ class ApologyRequest(PermitSubject):
         ids = ids_ever_had(world, [self.customer_id])
         return (tuple(apology_key(self.incident_id, customer_id) for customer_id in ids),)
 
-    def lane(self, transactional: bool) -> Lane:
+    @classmethod
+    def lane(cls, transactional: bool) -> Lane:
         """Apologies are judged by no window."""
         return Lane.APOLOGY
 

@@ -79,7 +79,8 @@ class FollowUp(PermitSubject):
         """The number in the thread."""
         return ((follow_up_key(self.thread_id, self.step),),)
 
-    def lane(self, transactional: bool) -> Lane:
+    @classmethod
+    def lane(cls, transactional: bool) -> Lane:
         """Outreach, whoever asks."""
         return Lane.OUTREACH
 

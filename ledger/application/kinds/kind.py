@@ -178,7 +178,8 @@ class PermitSubject(Protocol):
         For each subject of an ask, in its order: under every name that the ledger knows for it.
         """
 
-    def lane(self, transactional: bool) -> Lane:
+    @classmethod
+    def lane(cls, transactional: bool) -> Lane:
         """In which lane it goes: which windows it counts in, what binds it (design D8).
 
         A transactional key has a lane of its own for receipts, never for dunning.

@@ -85,7 +85,8 @@ class IntentMessage(PermitSubject):
         """The intent in the thread."""
         return ((intent_key(self.thread_id, self.intent),),)
 
-    def lane(self, transactional: bool) -> Lane:
+    @classmethod
+    def lane(cls, transactional: bool) -> Lane:
         """A receipt where the key is transactional."""
         return Lane.TRANSACTIONAL if transactional else Lane.OUTREACH
 

@@ -86,7 +86,8 @@ class Notification(PermitSubject):
         """Those of customers who were one with the addressee."""
         return former_holders(world, self.customers(world), self._key)
 
-    def lane(self, transactional: bool) -> Lane:
+    @classmethod
+    def lane(cls, transactional: bool) -> Lane:
         """A receipt where the key is transactional."""
         return Lane.TRANSACTIONAL if transactional else Lane.OUTREACH
 

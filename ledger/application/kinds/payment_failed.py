@@ -63,7 +63,8 @@ class PaymentFailedNotice(PermitSubject):
         slots = slots_of_failure(told, self.event_id, self.attempt_id)
         return (tuple(_key_of_slot(self.invoice_id, slot) for slot in slots),)
 
-    def lane(self, transactional: bool) -> Lane:
+    @classmethod
+    def lane(cls, transactional: bool) -> Lane:
         """A receipt where the key is transactional."""
         return Lane.TRANSACTIONAL if transactional else Lane.OUTREACH
 

@@ -126,7 +126,8 @@ class Reminder(PermitSubject):
             stage = stage_reached(invoice, at, world.policy)
         return stage.name if stage is not None else None
 
-    def lane(self, transactional: bool) -> Lane:
+    @classmethod
+    def lane(cls, transactional: bool) -> Lane:
         """Dunning is outreach, whoever asks."""
         return Lane.OUTREACH
 

@@ -97,7 +97,8 @@ class Reply(PermitSubject):
         homes = dict.fromkeys((None, self._home(world), self.thread_id))
         return (tuple(reply_key(name, home) for name in names for home in homes),)
 
-    def lane(self, transactional: bool) -> Lane:
+    @classmethod
+    def lane(cls, transactional: bool) -> Lane:
         """Replies have windows of their own."""
         return Lane.REPLY
 

@@ -8,6 +8,7 @@ from psycopg import AsyncConnection
 
 from ledger.application.ports import Loss
 from ledger.domain.control import CONTROL_ID
+from ledger.domain.instants import told
 from ledger.store.statements import statement
 from ledger.store.witness.witness_file import Mark, WitnessRecord
 
@@ -70,4 +71,4 @@ def _cause(head: Mark, seen: Mark) -> str:
 
 
 def _at(at: datetime | None) -> str:
-    return f" ({at.isoformat()})" if at is not None else ""
+    return f" ({told(at)})" if at is not None else ""

@@ -146,3 +146,35 @@ def test_an_unsubscription_that_names_nobody_still_holds_the_address(
     assert hooks.stages(f"inv-{mark}")["day-14"] == "bounced"
     notice = {"event_type": "hello", "event_id": mark, "customer_id": f"cus-{mark}"}
     hooks.ask("notification", **notice).no(409, "address_on_hold")
+
+
+def reports(email: str, mark: str, at: int, soft: bool) -> dict[str, Body]:
+    """A bounce of each provider that names the address and no mail: for good, or for the time."""
+    status = "4.2.2" if soft else "5.1.1"
+    sendgrid = {"event": "bounce", "type": "bounce", "email": email, "status": status}
+    mailgun = {"event": "failed", "severity": "permanent", "recipient": email, "id": f"m{mark}"}
+    mailgun |= {"timestamp": at, "delivery-status": {"code": 452 if soft else 550}}
+    kind = "SoftBounce" if soft else "HardBounce"
+    return {
+        "sendgrid": [sendgrid | {"timestamp": at, "sg_event_id": f"b{mark}"}],
+        "postmark": {"RecordType": "Bounce", "Type": kind, "ID": at, "Email": email},
+        "mailgun": {"event-data": mailgun},
+    }
+
+
+@pytest.mark.parametrize("provider", ["sendgrid", "postmark", "mailgun"])
+def test_a_bounce_that_names_only_an_address_holds_it_if_it_is_for_good(
+    hooks: Service, mark: str, provider: str
+) -> None:
+    """Given an address that is known by nothing else, when it bounces, its first mail is denied."""
+    for soft in (True, False):
+        mark += "s" if soft else "h"
+        email = f"gone.{mark}@example.com"
+        body = reports(email, mark, BEFORE + soft, soft)[provider]
+        results = signed_json(provider, body, hooks.clock, mark).to(hooks).ok()["results"]
+        asked = hooks.ask("notification", event_type="shipped", event_id=mark, to=email)
+        if soft:
+            asked.ok(201)
+        else:
+            assert [result["result"] for result in results] == ["applied"]
+            asked.no(409, "address_on_hold")

@@ -21,7 +21,7 @@ _TOKEN = {"X-Postmark-Server-Token": KEY}
 @pytest.fixture
 def program(http_gate: str) -> Iterator[httpx.Client]:
     """A program that calls the gate."""
-    with httpx.Client(base_url=http_gate, headers=_BEARER | _TOKEN, timeout=30) as client:
+    with httpx.Client(base_url=http_gate, headers=_BEARER | _TOKEN, timeout=300) as client:
         yield client
 
 

@@ -65,7 +65,7 @@ def wire(port: int) -> Iterator[Wire]:
 @contextmanager
 def dialled(port: int) -> Iterator[Wire]:
     """A connection of which nothing was read yet; closed whole, whatever happens in between."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as opened:
+    with socket.create_connection(("127.0.0.1", port), timeout=300) as opened:
         talk = Wire(opened)
         with talk.file:
             yield talk
@@ -246,7 +246,7 @@ def test_twenty_megabytes_arrive_as_they_left(
     line = b"0123456789abcdef" * 50 + b"\r\n"
     content = _HEAD + name.encode() + b"\r\n" + line * (20_000_000 // len(line))
     assert len(content) < upstream_limit
-    with smtplib.SMTP("127.0.0.1", gate, timeout=60) as smtp:
+    with smtplib.SMTP("127.0.0.1", gate, timeout=300) as smtp:
         smtp.login(LOGIN, PASSWORD)
         smtp.sendmail("shop@acme.example", [f"pat-{name}@example.com"], content)
     (taken,) = upstream.mails

@@ -247,7 +247,7 @@ def test_a_program_that_repeats_what_is_550_may_hear_250(
 def test_who_does_not_log_in_or_not_rightly_is_not_heard(
     gate: int, upstream: UpstreamServer
 ) -> None:
-    with smtplib.SMTP("127.0.0.1", gate, timeout=10) as smtp:
+    with smtplib.SMTP("127.0.0.1", gate, timeout=300) as smtp:
         with pytest.raises(smtplib.SMTPSenderRefused) as caught:
             smtp.send_message(mail(), to_addrs=["pat@example.com"])
         assert caught.value.smtp_code == 530

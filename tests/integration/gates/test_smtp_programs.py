@@ -33,7 +33,7 @@ if not settings.configured:
 @pytest.fixture
 def django(gate: int) -> Iterator[EmailBackend]:
     """Django's own backend, pointed at the gate: host and port are all that changed."""
-    backend = EmailBackend("127.0.0.1", gate, LOGIN, PASSWORD, timeout=10)
+    backend = EmailBackend("127.0.0.1", gate, LOGIN, PASSWORD, timeout=300)
     yield backend
     backend.close()
 
@@ -92,7 +92,7 @@ def test_tls_and_logins_on_both_sides(
     with (
         upstream_server(**guarded) as upstream,
         running_gate(file, upstream.port, upstream_host="localhost") as port,
-        smtplib.SMTP("localhost", port, timeout=10) as smtp,
+        smtplib.SMTP("localhost", port, timeout=300) as smtp,
     ):
         smtp.ehlo()
         assert not smtp.has_extn("auth"), "a password would cross the wire in the clear"
@@ -111,7 +111,7 @@ def test_an_upstream_with_another_certificate_gets_nothing(
     with (
         upstream_server(tls_context=context) as upstream,
         running_gate(file, upstream.port, upstream_host="localhost") as port,
-        smtplib.SMTP("127.0.0.1", port, timeout=10) as smtp,
+        smtplib.SMTP("127.0.0.1", port, timeout=300) as smtp,
     ):
         smtp.login(LOGIN, PASSWORD)
         with pytest.raises(smtplib.SMTPDataError) as caught:

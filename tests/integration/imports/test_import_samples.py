@@ -171,3 +171,17 @@ def test_standard_input_is_read_twice_as_files_are(ledger: Later) -> None:
     assert "name that of the first line with --year" in refused.stderr
     taken = ledger.run("-", "--time-zone", "UTC", "--year", "2026", stdin=raw)
     assert numbers(taken)["mails past the ledger"] == 2
+
+
+@pytest.mark.parametrize("ids", [(), ("--id", "number")])
+def test_each_copy_of_a_row_counts_whatever_names_the_row(
+    ledger: Later, tmp_path: Path, ids: tuple[str, ...]
+) -> None:
+    log = tmp_path / "copies.csv"
+    log.write_text(
+        'to,cc,date,time,number\n"a@example.com, b@example.com",c@example.com,2026-12-31,23:30,17\n'
+    )
+    options = ("--from", "csv", "--time-zone", "UTC", *ids)
+    assert numbers(ledger.run(log, *options))["mails past the ledger"] == 3
+    again = numbers(ledger.run(log, *options))
+    assert (again["known already"], "mails past the ledger" in again) == (3, False)

@@ -39,7 +39,25 @@ IN_UTC = Dates(ZoneInfo("UTC"))
         "31 déc. 2026 à 20:13:42",
         "31 de diciembre de 2026 20:13:42",
         "8:13:42 PM 12/31/2026",
+        "31.12.2026 21:13:42 +01:00",
+        "31.12.2026 21:13:42+01:00",
+        "12/31/2026 3:13:42 PM GMT-05:00",
+        "12/31/2026 3:13:42 PM \u221205:00",
+        "2026-12-31 21:13:42 UTC+01:00",
+        "31 Dec 2026 21:13:42 GMT+1",
+        "31/Dec/2026:21:13:42 +0100",
+        "[31/Dec/2026:21:13:42 +0100]",
+        "12/31/2026 3:13:42 PM (EST)",
+        "2026-12-31 15:13:42 (EST)",
+        "31.12.2026 21:13:42 (Europe/Berlin)",
+        "2026-12-31T15:13:42[America/New_York]",
+        "2026-12-31 15:13:42 [America/New_York]",
+        "2026-12-31 14:13:42 CST (America/Chicago)",
+        "2026-12-31 20:13:42Z (EST)",
+        "2026-12-31 21:13:42 CET (America/New_York)",
+        "Thu, 31 Dec 26 20:13:42 GMT",
         "20261231201342",
+        "1.798748022E+09",
         "1798748022",
         "1798748022.0",
         "1798748022000",
@@ -64,8 +82,13 @@ def test_halves_of_the_day(text: str, hour: int) -> None:
         ("03.04.2026 10:00", "two ways"),
         ("3-4-26 10:00 PM", "two ways"),
         ("31-Dec-26 20:13", "two ways"),
+        ("Wed, 31 Dec 26 20:13:42 GMT", "two ways"),
         ("46387.8428", "date-format excel"),
         ("0", "outside the years 2000"),
+        ("1.79876E+12", "cut digits off"),
+        ("1.79875e9", "cut digits off"),
+        ("2026-12-31 20:13:42 (our time)", "can mean several"),
+        ("12/31/2026 8:13 PM (CST)", "can mean several"),
         ("-5", "outside the years 2000"),
         ("1999-12-31T23:59:59Z", "before the year 2000"),
         ("2026-12-31 20:13:42 CST", "can mean several"),
@@ -111,6 +134,12 @@ def test_a_zone_settles_names_that_it_uses_itself() -> None:
         for zone in ("America/Chicago", "Asia/Shanghai")
     )
     assert (chicago, shanghai) == ("2027-01-01T02:13:42+00:00", "2026-12-31T12:13:42+00:00")
+
+
+def test_a_day_with_a_zone_in_brackets_begins_there() -> None:
+    assert moment_of("31.12.2026 (Europe/Berlin)", Dates()) == datetime(
+        2026, 12, 30, 23, tzinfo=UTC
+    )
 
 
 def test_a_wall_time_that_came_twice_is_the_later_one() -> None:

@@ -39,6 +39,27 @@ BEGIN
     LOOP
         EXECUTE format('ALTER FUNCTION %s OWNER TO %I', found.name, CASE WHEN found.guards THEN owner ELSE app END);
     END LOOP;
+    -- What `migrate` made as a superuser: the service builds and replaces these itself.
+    FOR found IN
+        SELECT n.nspname AS name FROM pg_namespace n
+        WHERE n.nspname = 'analytics' OR n.nspname ~ '^projection_'
+    LOOP
+        EXECUTE format('ALTER SCHEMA %I OWNER TO %I', found.name, app);
+    END LOOP;
+    FOR found IN
+        SELECT c.oid::regclass AS name, c.relkind FROM pg_class c
+        JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE (n.nspname = 'analytics' OR n.nspname ~ '^projection_') AND c.relkind IN ('r', 'v')
+    LOOP
+        EXECUTE format('ALTER %s %s OWNER TO %I',
+            CASE found.relkind WHEN 'v' THEN 'VIEW' ELSE 'TABLE' END, found.name, app);
+    END LOOP;
+    FOR found IN
+        SELECT p.oid::regprocedure AS name FROM pg_proc p
+        JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname ~ '^projection_'
+    LOOP
+        EXECUTE format('ALTER FUNCTION %s OWNER TO %I', found.name, app);
+    END LOOP;
     -- This function makes the decision log's next partition, which only the table's owner may do.
     ALTER FUNCTION public.ensure_decision_part(timestamptz) SECURITY DEFINER SET search_path = public, pg_temp;
     REVOKE ALL ON FUNCTION public.ensure_decision_part(timestamptz) FROM PUBLIC;

@@ -84,7 +84,8 @@ def test_resend_tells_our_message_id_where_it_knows_it() -> None:
 
 
 def test_resends_other_events() -> None:
-    assert gave_up(translate("resend", resend("email.bounced", bounce={"type": "Transient"})))
+    for kind in ("Transient", "Undetermined"):
+        assert gave_up(translate("resend", resend("email.bounced", bounce={"type": kind})))
     assert gave_up(translate("resend", resend("email.failed")))
     for kind in ("email.sent", "email.opened", "email.delivery_delayed", "contact.deleted"):
         assert translate("resend", resend(kind)) == IGNORED
@@ -138,6 +139,14 @@ def test_mailguns_other_events() -> None:
     for reason in ("old", "espblock", "greylist"):
         late = mailgun("failed", severity="permanent", reason=reason)
         assert gave_up(translate("mailgun", late))
+    for status in ({"code": 452}, {"bounce-type": "soft", "code": 550}, {"code": "421"}):
+        soft = {"severity": "permanent", "reason": "generic", "delivery-status": status}
+        assert gave_up(translate("mailgun", mailgun("failed", **soft)))
+        suppressed = mailgun("failed", **soft | {"reason": "suppress-bounce"})
+        assert report(translate("mailgun", suppressed))["event"] == "bounced"
+    for status in ({"code": 550}, {"bounce-type": "hard", "code": 498}, {"code": None}):
+        hard = {"severity": "permanent", "reason": "bounce", "delivery-status": status}
+        assert report(translate("mailgun", mailgun("failed", **hard)))["event"] == "bounced"
     for event in ("accepted", "opened", "clicked", "stored"):
         assert translate("mailgun", mailgun(event)) == IGNORED
 
@@ -219,6 +228,9 @@ def test_one_bad_event_of_a_list_does_not_stop_the_others() -> None:
 def test_sendgrids_other_events() -> None:
     assert translate("sendgrid", []) == Translation()
     assert gave_up(translate("sendgrid", [sendgrid("bounce", type="blocked")]))
+    assert gave_up(translate("sendgrid", [sendgrid("bounce", type="bounce", status="4.2.2")]))
+    refused = sendgrid("bounce", type="bounce", status="5.1.1")
+    assert report(translate("sendgrid", [refused]))["event"] == "bounced"
     for reason in ("Invalid SMTPAPI header", "Recipient List over Package Quota", None, 7):
         assert gave_up(translate("sendgrid", [sendgrid("dropped", reason=reason)]))
     for event in ("processed", "deferred", "open", "click"):
@@ -227,10 +239,13 @@ def test_sendgrids_other_events() -> None:
     assert rejected.kind == "malformed_json"
 
 
-def test_a_report_that_names_no_message_is_rejected() -> None:
+def test_a_delivery_that_names_no_message_is_rejected() -> None:
     event = sendgrid("delivered", sg_message_id=None)
     assert report(translate("sendgrid", [event]))["message_id"] == "<m1@example.com>"
     (rejected,) = translate("sendgrid", [event | {"smtp-id": None}]).rejected
+    assert rejected.kind == "missing_field"
+    nobody = event | {"smtp-id": None, "event": "bounce", "email": None}
+    (rejected,) = translate("sendgrid", [nobody]).rejected
     assert rejected.kind == "missing_field"
 
 
@@ -316,7 +331,6 @@ AT = {"timestamp": "2026-12-01T12:00:00.000Z"}
     [
         ("Delivery", {"delivery": AT}, "delivered"),
         ("Bounce", {"bounce": {"bounceType": "Permanent", **AT}}, "bounced"),
-        ("Bounce", {"bounce": {"bounceType": "Undetermined", **AT}}, "bounced"),
         ("Complaint", {"complaint": AT}, "complained"),
     ],
 )
@@ -350,8 +364,10 @@ def test_ses_reports_on_whom_it_names(kind: str, part: str, field: str) -> None:
 
 
 def test_ses_other_messages() -> None:
-    transient = ses("Bounce", bounce={"bounceType": "Transient", **AT})
-    assert gave_up(translate("ses", transient))
+    for kind in ("Transient", "Undetermined"):
+        assert gave_up(translate("ses", ses("Bounce", bounce={"bounceType": kind, **AT})))
+    praise = ses("Complaint", complaint={"complaintFeedbackType": "not-spam", **AT})
+    assert translate("ses", praise) == Translation(ignored="not_spam")
     assert gave_up(translate("ses", ses("Reject")))
     assert gave_up(translate("ses", ses("Rendering Failure")))
     for kind in ("Send", "Open", "Click", "DeliveryDelay"):

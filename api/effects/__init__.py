@@ -1,0 +1,1 @@
+"""Reports of what the ledger did in a time, for people and programs."""

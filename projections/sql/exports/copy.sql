@@ -1,0 +1,3 @@
+COPY (
+{query}
+) TO STDOUT (FORMAT csv)

@@ -1,0 +1,3 @@
+SELECT * FROM (
+{query}
+) AS described LIMIT 0

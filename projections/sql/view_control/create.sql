@@ -1,0 +1,2 @@
+CREATE OR REPLACE VIEW analytics.{view} AS
+{body}

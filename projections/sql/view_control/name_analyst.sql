@@ -1,0 +1,1 @@
+SELECT set_config('ledger.analyst', %(role)s, true)

@@ -155,13 +155,22 @@ class CustomerCreditData(Body):
 
 
 class AddressHoldData(Body):
-    """`address.hold` and `address.unhold`: of the address, whoever has it; null kinds: all."""
+    """`address.hold`: of the address, whoever has it; null kinds: all."""
 
     address: Email
     reason: Reason
     kinds: Annotated[list[Kind], Field(max_length=8)] | None = None
     until: Instant | None = None
     metadata: Metadata | None = None
+
+
+class AddressUnholdData(AddressHoldData):
+    """`address.unhold`: lifts what its own source told, or the source that `told_by` names.
+
+    `told_by` is that of the hold as `GET /v1/customers/{id}` shows it.
+    """
+
+    told_by: Id | None = None
 
 
 class MergedData(Body):
@@ -196,12 +205,16 @@ class ThreadHoldData(Body):
 class MailReportData(Body):
     """What the report of a mail system tells (RFC 3464, RFC 8098), where its parts are known.
 
-    `about` is the Message-ID of the mail that the report is about.
+    `about` is the Message-ID of the mail that the report is about, `recipient` the one of its
+    recipients that it speaks of (default: the address that the permit was granted to), and `status`
+    the code of RFC 3463: `4.…` gave this mail up and holds no address.
     """
 
     type: Literal["delivery-status", "disposition-notification"]
     action: Literal["failed", "delayed", "delivered", "relayed", "expanded"] | None = None
     about: MessageId | None = None
+    recipient: Email | None = None
+    status: Annotated[str, StringConstraints(pattern=r"^[245]\.\d{1,3}\.\d{1,3}$")] | None = None
 
 
 class ThreadMessageData(Body):
@@ -210,7 +223,7 @@ class ThreadMessageData(Body):
     A reply is addressed to `reply_to` (default: the header `Reply-To`), else to `from`.
     `customer_id` names the owner of the correspondent's address: of the reply address in an inbound
     message, of `to` in an outbound one. An outbound message without a permit answers the messages
-    that it references.
+    that it references. `reports` are those on further recipients of one mail.
     """
 
     thread_id: Id
@@ -225,6 +238,7 @@ class ThreadMessageData(Body):
     headers: Annotated[dict[_HeaderText, _HeaderText], Field(max_length=100)] | None = None
     return_path: Annotated[str, StringConstraints(max_length=320)] | None = None
     report: MailReportData | None = None
+    reports: Annotated[list[MailReportData], Field(max_length=50)] | None = None
     metadata: Metadata | None = None
 
 
@@ -268,7 +282,7 @@ FACT_DATA: dict[str, type[Body]] = {
     "subscription.ended": SubscriptionData,
     "subscription.resumed": SubscriptionData,
     "address.hold": AddressHoldData,
-    "address.unhold": AddressHoldData,
+    "address.unhold": AddressUnholdData,
     "thread.hold": ThreadHoldData,
     "thread.unhold": ThreadHoldData,
     "thread.message": ThreadMessageData,

@@ -112,12 +112,14 @@ class OpenInvoice(Body):
 class AddressHoldState(HoldState):
     """A hold of one of the customer's addresses that binds now, for all kinds of mail or some.
 
-    `address` is null where it was erased. `since` is when the hold was reported.
+    `address` is null where it was erased. `since` is when the hold was reported, `told_by` the
+    source that told it, which alone lifts it; null where any may.
     """
 
     address: str | None
     kinds: list[str]
     since: Instant | None
+    told_by: str | None
 
 
 class CustomerState(Body):

@@ -1,6 +1,7 @@
 """Translates request schemas of the HTTP contract to commands of the ledger."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -35,6 +36,7 @@ from ledger.application.world import Identity
 from ledger.domain.automatic import (
     answers_by_itself,
     automatic_reason,
+    failed_recipients,
     first_address,
     report_type,
 )
@@ -47,6 +49,7 @@ from ledger.domain.identity import (
     normal_form,
     untagged_fingerprint,
 )
+from ledger.domain.mail_references import bounded_references, header_references
 from ledger.domain.payments import PaymentState
 
 _REPORTED = "it is a report of a mail system"
@@ -92,15 +95,18 @@ class Translator:
         return FACT_READERS[type_](self, data)
 
     def message(self, data: shapes.ThreadMessageData) -> ThreadMessage:
-        """A message of a thread, with the reason why it counts as automatic, if it does."""
+        """A message of a thread, with the reason why it counts as automatic, if it does.
+
+        It refers to what `references` says and to what its headers say (RFC 5322, section 3.6.4).
+        """
         names = (data.message_id, *_aliases(data))
         headers, writer = data.headers or {}, _reply_to(data)
-        report = None
+        reports: tuple[MailReport, ...] = ()
         if data.direction == "inbound":
             to = writer or data.from_
             automatic = automatic_reason(headers, data.return_path, to, self._own_lists)
-            report = _report(data, headers)
-            automatic = automatic or (_REPORTED if report is not None else None)
+            reports = _reports(data, headers, self.address)
+            automatic = automatic or (_REPORTED if reports else None)
         else:
             automatic = answers_by_itself(headers)
         return ThreadMessage(
@@ -113,10 +119,10 @@ class Translator:
             at=data.at,
             automatic=automatic,
             ours=next(filter(None, map(self._identity.permit_of, names)), None),
-            references=tuple(data.references or ()),
+            references=bounded_references((*(data.references or ()), *header_references(headers))),
             aliases=names[1:],
             reply_to=self.address(writer) if writer else None,
-            report=report,
+            reports=reports,
         )
 
     def subject(self, body: Any) -> PermitSubject:
@@ -189,12 +195,29 @@ def _reply_to(data: shapes.ThreadMessageData) -> str | None:
     return address
 
 
-def _report(data: shapes.ThreadMessageData, headers: Mapping[str, str]) -> MailReport | None:
-    """The report that the message is: as its sender read it, else as its headers tell."""
-    if data.report is not None:
-        return MailReport(data.report.type, data.report.action, data.report.about)
+def _reports(
+    data: shapes.ThreadMessageData,
+    headers: Mapping[str, str],
+    address: Callable[[str], Address],
+) -> tuple[MailReport, ...]:
+    """The report that the message is: as its sender read it, else as its headers tell.
+
+    A report that names no recipient speaks of those in the header `X-Failed-Recipients`.
+    """
+    given = (*((data.report,) if data.report is not None else ()), *(data.reports or ()))
+    told = [
+        MailReport(
+            r.type, r.action, r.about, address(r.recipient) if r.recipient else None, r.status
+        )
+        for r in given
+    ]
     type_ = report_type(headers)
-    return MailReport(type_) if type_ is not None else None
+    if not told and type_ is not None:
+        told = [MailReport(type_)]
+    failed = [address(text) for text in failed_recipients(headers)]
+    if len(told) != 1 or told[0].recipient is not None or not told[0].failed or not failed:
+        return tuple(told)
+    return tuple(replace(told[0], recipient=one) for one in failed)
 
 
 def _payment(_: Translator, data: shapes.PaymentData) -> FactData:
@@ -215,7 +238,12 @@ def _customer_hold(held: bool) -> Callable[[Translator, shapes.CustomerHoldData]
 
 def _address_hold(held: bool) -> Callable[[Translator, shapes.AddressHoldData], FactData]:
     return lambda to, data: AddressHoldTold(
-        to.address(data.address), data.reason, held, data.until, tuple(data.kinds or ())
+        to.address(data.address),
+        data.reason,
+        held,
+        data.until,
+        tuple(data.kinds or ()),
+        data.told_by if isinstance(data, shapes.AddressUnholdData) else None,
     )
 
 

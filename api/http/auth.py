@@ -64,6 +64,12 @@ async def _caller_by_the_store(request: Request, in_need: bool) -> Caller:
     return caller
 
 
+def caller_known(request: Request) -> Caller | None:
+    """The caller whom a check of this request has found, None before."""
+    caller = request.scope.get(_CALLER)
+    return caller if isinstance(caller, Caller) else None
+
+
 def _unauthorized() -> ProblemError:
     return ProblemError("unauthorized", "give a known key as `Authorization: Bearer <key>`")
 

@@ -11,6 +11,7 @@ from api.contract.translation import Translator
 from api.guard_check.parts import ProbedParts
 from api.http.key_limits import KeyLimits
 from api.http.key_ring import KeyRing
+from api.http.unusable_alerts import UnusableNews
 from api.running.latency import Latencies
 from api.settings.environment import Settings
 from api.upkeep.status_watch import Watched
@@ -35,6 +36,7 @@ class Context(ClaimParts, ProbedParts):
     latencies: Latencies = field(default_factory=Latencies)
     watched: Watched = field(default_factory=Watched)
     dry_run_batch: asyncio.Lock = field(default_factory=asyncio.Lock)
+    unusable_news: UnusableNews = field(default_factory=UnusableNews)
     draining: bool = False
 
     async def close(self) -> None:

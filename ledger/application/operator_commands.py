@@ -83,10 +83,11 @@ def _release(world: World, outcome: Outcome, fingerprint: str, command: ReleaseA
     A word that is dated later than now is lifted too: a release is the last word.
     """
     mailbox = world.mailbox(fingerprint)
-    for hold in mailbox.holds.words() if mailbox is not None else ():
+    for source, hold in mailbox.holds.by_source() if mailbox is not None else ():
         if hold.held and not is_of_sort(hold.reason, UNSUBSCRIBED):
             lifted = Hold(hold.reason, False, max(world.now, hold.at))
-            release_address_hold(world, outcome, fingerprint, lifted, command.by, command.reason)
+            why = (command.by, command.reason)
+            release_address_hold(world, outcome, fingerprint, lifted, *why, source)
 
 
 def call_pause(world: World, command: CallPause) -> Outcome:

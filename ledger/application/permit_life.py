@@ -23,6 +23,7 @@ from ledger.application.statement import covered_currencies
 from ledger.application.world import World
 from ledger.domain.customer import Customer
 from ledger.domain.invoice import Invoice
+from ledger.domain.payment_attempts import joined_slots
 from ledger.domain.permit import FREED, Item, Permit, State
 from ledger.domain.reasons import Denial
 from ledger.domain.stages import money_obstacle
@@ -314,7 +315,24 @@ def _notice_overtaken(world: World, permit: Permit, invoice: Invoice) -> str | N
         if record is not None and record.permit_id == permit.permit_id and record.overtaken:
             return record.overtaken
     denial = money_obstacle(invoice, world.policy) or hold_obstacle(invoice, permit.kind, world.now)
-    return denial.detail if denial is not None else None
+    return denial.detail if denial is not None else _told_already(world, permit, invoice)
+
+
+def _told_already(world: World, permit: Permit, invoice: Invoice) -> str | None:
+    """Whether another mail about the same failed payment is out, or may be (design D10).
+
+    Both may have been granted before a fact told that they are about one. What a human lets repeat
+    passes it, as when it was asked for.
+    """
+    if permit.action is not None:
+        return None
+    slots = joined_slots(invoice.attempts, permit.slots)
+    holders = {send.permit_id for s in slots if (send := invoice.notices.sends.get(s)) is not None}
+    for permit_id in sorted(holders - {permit.permit_id}):
+        other = world.permit(permit_id)
+        if other is not None and other.state not in FREED and other.may_be_out:
+            return f"permit {permit_id} is for the same failed payment, and its mail may be out"
+    return None
 
 
 def _note_ids(world: World, outcome: Outcome, permit: Permit, command: ReportOutcome) -> Permit:

@@ -152,13 +152,14 @@ def address_holds(
             "kinds": list(hold.kinds),
             "since": hold.at,
             "until": hold.until,
+            "told_by": source or None,
         }
         for mailbox in mailboxes
-        for hold in mailbox.holds.in_force(now)
+        for source, hold in mailbox.holds.in_force(now)
     ]
     for fingerprint, cause in customer.held_addresses.items():
         told: dict[str, Any] = {"reason": cause, "kinds": [], "since": None, "until": None}
-        found.append({"fingerprint": fingerprint, **told})
+        found.append({"fingerprint": fingerprint, **told, "told_by": None})
     return found
 
 

@@ -5,6 +5,8 @@ from collections.abc import Collection, Mapping
 from email.message import Message as MailHeaders
 from email.utils import getaddresses
 
+from ledger.domain.identity import BadAddress, normal_form
+
 _PRECEDENCE = frozenset({"bulk", "junk", "list", "auto_reply", "auto-reply"})
 _OF_LISTS = frozenset({"bulk", "list"})
 """What lists set as the Precedence of mail that people write."""
@@ -19,6 +21,7 @@ _MARKS = (
     *_LIST_MARKS,
     "feedback-id",
 )
+_MOST_RECIPIENTS = 50
 _WORD = re.compile(r"[^\s()<>;]+")
 _LIST_ID = re.compile(r"<([^<>]*)>\s*$")
 DELIVERY_REPORT = "delivery-status"
@@ -92,6 +95,21 @@ def report_type(headers: Mapping[str, str]) -> str | None:
     content, report = _content_of(lower)
     untyped = content == "multipart/report" or "x-failed-recipients" in lower
     return DELIVERY_REPORT if report is None and untyped else report
+
+
+def failed_recipients(headers: Mapping[str, str]) -> tuple[str, ...]:
+    """The usable addresses in `X-Failed-Recipients`, which some servers set instead of parts."""
+    text = _by_name(headers).get("x-failed-recipients", "")
+    found = (address for _, address in getaddresses([text]))
+    return tuple(dict.fromkeys(a for a in found if _usable(a)))[:_MOST_RECIPIENTS]
+
+
+def _usable(address: str) -> bool:
+    try:
+        normal_form(address)
+    except BadAddress:
+        return False
+    return len(address) <= 320 and address.isprintable()
 
 
 def list_id(headers: Mapping[str, str]) -> str | None:

@@ -42,19 +42,24 @@ class HoldBook:
 
     Words on one reason add up by kind: held for digests and later for notifications means held for
     both, and a release for one of them leaves the other. At most one word for each kind is kept.
+
+    Where a word has a source, it is one with the words of that source alone: what one provider
+    stops, another one does not know of, and cannot lift.
     """
 
     holds: dict[str, dict[str, Hold]] = field(default_factory=dict)
 
-    def newer(self, hold: Hold) -> bool:
+    def newer(self, hold: Hold, source: str = "") -> bool:
         """Is it news for one kind at least? Of two of one instant the last to arrive stands."""
-        return any(self._newer(hold, kind) for kind in hold.kinds or (EVERY_KIND,))
+        place = place_of(hold.reason, source)
+        return any(self._newer(place, hold, kind) for kind in hold.kinds or (EVERY_KIND,))
 
-    def note(self, hold: Hold) -> None:
+    def note(self, hold: Hold, source: str = "") -> None:
         """Take the word for each kind for which it is news; called by events only."""
+        place = place_of(hold.reason, source)
         for kind in hold.kinds or (EVERY_KIND,):
-            if self._newer(hold, kind):
-                words = self.holds.setdefault(hold.reason, {})
+            if self._newer(place, hold, kind):
+                words = self.holds.setdefault(place, {})
                 if kind == EVERY_KIND:
                     for old in [k for k, word in words.items() if word.at <= hold.at]:
                         del words[old]
@@ -77,17 +82,18 @@ class HoldBook:
         span = span_of(self.binding(now, kind))
         return span.until, span.indefinite
 
-    def in_force(self, now: datetime) -> list[Hold]:
-        """Every hold that binds some kind of mail now, each with the kinds that it still binds."""
+    def in_force(self, now: datetime) -> list[tuple[str, Hold]]:
+        """Every hold that binds some kind of mail now, with its source and the kinds it binds."""
         found = []
-        for words in self.holds.values():
+        for place, words in self.holds.items():
             kinds: dict[Hold, list[str]] = {}
             for kind, word in words.items():
                 if word.binds(now, kind):
                     kinds.setdefault(word, []).append(kind)
             for word, bound in kinds.items():
                 named = () if EVERY_KIND in bound else tuple(sorted(bound))
-                found.append(Hold(word.reason, True, word.at, word.until, named))
+                binding = Hold(word.reason, True, word.at, word.until, named)
+                found.append((_source_in(place), binding))
         return found
 
     def words(self) -> tuple[Hold, ...]:
@@ -98,8 +104,15 @@ class HoldBook:
         """A book that can be written to without changing this one."""
         return HoldBook({reason: dict(words) for reason, words in self.holds.items()})
 
-    def _newer(self, hold: Hold, kind: str) -> bool:
-        words = self.holds.get(hold.reason, {})
+    def by_source(self) -> tuple[tuple[str, Hold], ...]:
+        """Every word that is kept with the source that told it; "" where nobody knows."""
+        found = [
+            (_source_in(p), word) for p, words in self.holds.items() for word in words.values()
+        ]
+        return tuple(dict.fromkeys(found))
+
+    def _newer(self, place: str, hold: Hold, kind: str) -> bool:
+        words = self.holds.get(place, {})
         known, of_all = words.get(kind), words.get(EVERY_KIND)
         if known is not None and (hold.at < known.at or hold == known):
             return False
@@ -108,11 +121,20 @@ class HoldBook:
     def _words_on(self, kind: str, but: str | None) -> list[Hold]:
         """The word on each reason that a mail of this kind goes by: its own before that for all."""
         found = []
-        for reason, words in self.holds.items():
+        for words in self.holds.values():
             word = words.get(kind) or words.get(EVERY_KIND)
-            if word is not None and (but is None or not is_of_sort(reason, but)):
+            if word is not None and (but is None or not is_of_sort(word.reason, but)):
                 found.append(word)
         return found
+
+
+def place_of(reason: str, source: str) -> str:
+    """The place in a book of what a source tells for this reason; reasons have no line breaks."""
+    return f"{reason}\n{source}" if source else reason
+
+
+def _source_in(place: str) -> str:
+    return place.partition("\n")[2]
 
 
 def is_of_sort(reason: str, sort: str) -> bool:

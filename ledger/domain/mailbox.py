@@ -44,31 +44,46 @@ class Mailbox(Aggregate):
         """Mail to the address is held back: it bounced, its owner complained or unsubscribed.
 
         `suppressed` and `unsubscribed` are how long reminders to it are held back from now on.
+        `source` told it, and lifts it; "" where nobody knows.
         """
 
         TOPIC: ClassVar[str] = "ledger:Address.AddressHeld"
+        class_version: ClassVar[int] = 2
         fingerprint: str
         hold: Hold
         cause: str
         suppressed: Span
         unsubscribed: Span
+        source: str
+
+        @staticmethod
+        def upcast_v1_v2(state: dict[str, Any]) -> None:
+            """The first version did not keep who told it: whoever tells may lift it."""
+            state["source"] = ""
 
         def apply(self, aggregate: "Mailbox") -> None:
-            aggregate.holds.note(self.hold)
+            aggregate.holds.note(self.hold, self.source)
 
     class AddressReleased(Event):
-        """A hold of the address was lifted; `by` is who said so."""
+        """A hold of the address was lifted; `by` is who said so, `source` who had told it."""
 
         TOPIC: ClassVar[str] = "ledger:Address.AddressReleased"
+        class_version: ClassVar[int] = 2
         fingerprint: str
         hold: Hold
         by: str
         reason: str
         suppressed: Span
         unsubscribed: Span
+        source: str
+
+        @staticmethod
+        def upcast_v1_v2(state: dict[str, Any]) -> None:
+            """The first version lifted what anybody had told."""
+            state["source"] = ""
 
         def apply(self, aggregate: "Mailbox") -> None:
-            aggregate.holds.note(self.hold)
+            aggregate.holds.note(self.hold, self.source)
 
     def __init__(self, fingerprint: str) -> None:
         self.fingerprint = fingerprint

@@ -21,6 +21,11 @@ class Message:
     automatic: str | None = None
     ours: bool = False
 
+    @property
+    def of_a_person(self) -> bool:
+        """Did a person write it to us?"""
+        return self.direction == "inbound" and self.automatic is None and not self.ours
+
 
 REPLY = "reply:"
 """What the slots of replies start with."""
@@ -47,6 +52,7 @@ class Thread(Aggregate):
         "holds": HoldBook,
         "conversation": str | None,
         "branches": dict[str, datetime],
+        "elsewhere": dict[str, Moment],
     }
     """What a snapshot of it holds."""
 
@@ -103,6 +109,21 @@ class Thread(Aggregate):
                 aggregate.heard[self.message_id] = Heard(
                     known.sender or self.sender, known.reply_to or self.reply_to, known.when
                 )
+
+    class HeardElsewhere(Event):
+        """A message in another thread refers to this one: whose it is says if silence ended."""
+
+        TOPIC: ClassVar[str] = "ledger:Thread.HeardElsewhere"
+        message_id: str
+        message: Message
+        seen_at: datetime
+
+        def apply(self, aggregate: "Thread") -> None:
+            if self.message.of_a_person:
+                when = Moment(min(self.seen_at, self.timestamp), self.originator_version)
+                aggregate.elsewhere.setdefault(self.message_id, when)
+            else:
+                aggregate.elsewhere.pop(self.message_id, None)
 
     class AnsweredByHand(Event):
         """A person or another program answered a message without a permit."""
@@ -210,6 +231,7 @@ class Thread(Aggregate):
         self.holds = HoldBook()
         self.conversation: str | None = None
         self.branches: dict[str, datetime] = {}
+        self.elsewhere: dict[str, Moment] = {}
 
     def reply_times(self, now: datetime) -> list[datetime]:
         """The instants (UTC) from which the replies of the last hour count, oldest first."""
@@ -221,11 +243,14 @@ class Thread(Aggregate):
 
     @property
     def answered(self) -> bool:
-        """Has a person written since our mail whose answer follow-ups ask for?"""
+        """Has a person written since our mail whose answer follow-ups ask for?
+
+        In whatever thread: mail systems give an answer a thread of its own.
+        """
         follow_ups = [m for slot, m in self.mails.items() if slot.startswith(FOLLOW_UP)]
         others = [m for slot, m in self.mails.items() if not slot.startswith(FOLLOW_UP)]
-        people = [h.when for name, h in self.heard.items() if self._of_a_person(name)]
-        return has_answered(follow_ups, others, people)
+        people = [h.when for name, h in self.heard.items() if self.messages[name].of_a_person]
+        return has_answered(follow_ups, others, [*people, *self.elsewhere.values()])
 
     def later_follow_ups(self, step: int) -> list[tuple[int, SendRecord]]:
         """The follow-ups on record with a higher number, lowest first."""
@@ -235,10 +260,6 @@ class Thread(Aggregate):
             if slot.startswith(FOLLOW_UP) and slot.removeprefix(FOLLOW_UP).isdecimal()
         ]
         return sorted(((n, r) for n, r in numbered if n > step), key=lambda found: found[0])
-
-    def _of_a_person(self, message_id: str) -> bool:
-        message = self.messages[message_id]
-        return message.automatic is None and not message.ours
 
 
 def intent_slot(intent: str) -> str:

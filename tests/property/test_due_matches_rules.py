@@ -157,7 +157,7 @@ RARE: dict[str, tuple[Policy, list[Any], dict[str, Any]]] = {
         [
             overdue("inv_1"),
             build.subscription_told(
-                "sub_1", invoices=("inv_1",), when=str(START + timedelta(hours=1))
+                "sub_1", invoices=("inv_1",), when=str(START + timedelta(minutes=4))
             ),
         ],
         {"cus_1": (None, {"inv_1": "day-3"})},

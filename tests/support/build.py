@@ -241,7 +241,7 @@ def message(
         ours,
         references,
         reply_to=address(reply_to) if reply_to else None,
-        report=report,
+        reports=(report,) if report is not None else (),
     )
 
 

@@ -22,6 +22,7 @@ from api.http.context import Context
 from api.http.guarded_route import GuardedRoute
 from api.http.idempotency import answered_once, idempotency_of
 from api.http.problem_responses import answer_response, documented
+from api.http.unusable_news import SnapshotRoute, tell_of_unusable_facts
 from ledger.application.answers import Answer, to_json
 from ledger.application.caller import Caller
 from ledger.application.commands import ApplyFact
@@ -34,7 +35,7 @@ from ledger.store.alerts.alerting import raise_alert
 
 router = APIRouter(prefix="/v1", tags=["facts"], route_class=GuardedRoute)
 IdempotencyHeader = Annotated[str | None, Header(alias="Idempotency-Key")]
-invoices = APIRouter(prefix="/v1/invoices", tags=["facts"], route_class=GuardedRoute)
+invoices = APIRouter(prefix="/v1/invoices", tags=["facts"], route_class=SnapshotRoute)
 InvoiceId = Annotated[Id, Path(description="The invoice's id in the billing system")]
 _PATH = "/{invoice_id:text}"
 """Ids may have slashes (2026/001), so this route comes after all other paths below invoices."""
@@ -118,6 +119,7 @@ async def post_facts(
     async def work() -> Response:
         answer = await take_facts(context, caller, asked.facts)
         await _tell_of_unknown_types(context, asked.facts)
+        await tell_of_unusable_facts(context, asked.facts, answer["results"])
         return Response(to_json(answer), media_type="application/json")
 
     return await answered_once(context, idempotency, caller, work)

@@ -76,7 +76,7 @@ def message(
     headers: Mapping[str, str] | None = None,
     return_path: str | None = None,
     reply_to: str | None = None,
-    report: Mapping[str, str] | None = None,
+    reports: Sequence[Mapping[str, str]] = (),
 ) -> Translation:
     """A message of a thread as `thread.message`; names beside the addresses are dropped.
 
@@ -95,8 +95,8 @@ def message(
     wanted = first_address(reply_to or (headers or {}).get("reply-to", ""))
     if wanted is not None and usable_address(wanted):
         data["reply_to"] = wanted
-    if report is not None:
-        data["report"] = dict(report)
+    if reports:
+        data["reports"] = [dict(report) for report in reports]
     known = {name: one_line(text) for name, text in (headers or {}).items() if name in LOOP_HEADERS}
     if "message-id" in known and headers is not None:
         known["message-id"] = one_line(message_name(headers["message-id"]))

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from api.webhooks.bodies.record import Record, checked_text
 from ledger.domain.identity import message_name
+from ledger.domain.mail_references import header_references
 
 _MESSAGE_ID = re.compile(r"<[^<>\s]{1,1998}>")
-_MOST_REFERENCES = 100
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,7 @@ class MailHeaders:
     @property
     def references(self) -> tuple[str, ...]:
         """The messages before this one, oldest first: References, then In-Reply-To."""
-        ids = (*self._ids("references"), *self._ids("in-reply-to"))
-        return tuple(dict.fromkeys(ids))[:_MOST_REFERENCES]
+        return header_references(self.by_name)
 
     @property
     def thread_id(self) -> str | None:

@@ -1,5 +1,6 @@
 """Chargebee's transactions, refunds and credit notes as facts."""
 
+from collections import Counter
 from datetime import datetime
 
 from api.webhooks.bodies.invoices import Event
@@ -17,6 +18,7 @@ _STATES = {
     "late_failure": "reversed",
 }
 _MOVE = frozenset({"succeeded", "reversed"})
+_BY_CHANGE = frozenset({"pending", "failed", "reversed"})
 
 
 def transaction_facts(
@@ -26,8 +28,8 @@ def transaction_facts(
 
     Beside an invoice the money is in the snapshot (of `already_in`) already: what moves a balance
     is told again only where its own date is in the snapshot's second or earlier, which ends a
-    payment in flight and counts nothing twice. What failed or was taken back after all
-    (`late_failure`) is dated by its change.
+    payment in flight and counts nothing twice. What is under way (again), failed or was taken back
+    after all (`late_failure`) is dated by its change: one id may be presented several times.
     """
     state = _STATES.get(transaction.optional_text("status") or "")
     if transaction.optional_text("type") != "payment" or state is None:
@@ -38,7 +40,7 @@ def transaction_facts(
     facts = []
     for link in transaction.records("linked_invoices"):
         applied = link.optional_unix("applied_at")
-        at = changed if state in ("reversed", "failed") or applied is None else applied
+        at = changed if state in _BY_CHANGE or applied is None else applied
         if already_in and at.timestamp() >= int(already_in.timestamp()) + 1 and state in _MOVE:
             continue
         data: dict[str, object] = {
@@ -75,7 +77,8 @@ def credit_note(event: Event, note: Record, occurred: datetime, *, deleted: bool
 
     A write-off is no credit: nobody paid, and the invoice's own snapshot tells it. Dates are those
     of the credit itself, so that a later edit of the note moves no money a second time. A deleted
-    adjustment takes the credit back: the same `credit_id`, a negative amount.
+    adjustment takes the credit back: the same `credit_id`, a negative amount. Allocations have no
+    ids: those to one invoice in one second are told apart by their number.
     """
     note_id = note.text("id")
     if note.optional_text("reason_code") == "write_off":
@@ -90,11 +93,14 @@ def credit_note(event: Event, note: Record, occurred: datetime, *, deleted: bool
             "amount": -amount if gone else amount,
         }
         return Translation(facts=(event.fact("invoice.credit", occurred if gone else given, data),))
-    facts = []
+    facts: list[Fact] = []
+    known: Counter[tuple[str, datetime]] = Counter()
     for allocation in note.records("allocations"):
         invoice_id = allocation.text("invoice_id")
         at = allocation.optional_unix("allocated_at") or occurred
-        credit_id = f"{note_id}:{rfc3339(at)}"
+        known[invoice_id, at] += 1
+        number = known[invoice_id, at]
+        credit_id = f"{note_id}:{rfc3339(at)}" + (f":{number}" if number > 1 else "")
         data = {
             "invoice_id": event.own(invoice_id),
             "credit_id": credit_id,

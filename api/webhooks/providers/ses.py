@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from api.webhooks.bodies.mail_events import delivery, merged, message, not_delivered
-from api.webhooks.bodies.mail_report import report_in
+from api.webhooks.bodies.mail_report import reports_in
 from api.webhooks.bodies.mail_thread import MailHeaders
 from api.webhooks.bodies.preferences import UNSUBSCRIBED, of_list, preference
 from api.webhooks.bodies.record import Record
@@ -154,18 +154,18 @@ def _received(id: str, event: Record, settings: Settings) -> Translation:
         references=headers.references,
         headers=headers.by_name,
         return_path=mail.optional_text("source") or headers.by_name.get("return-path"),
-        report=_report(event),
+        reports=_mail_reports(event),
     )
 
 
-def _report(event: Record) -> dict[str, str] | None:
+def _mail_reports(event: Record) -> list[dict[str, str]]:
     """What a report by mail tells, where the topic carries the whole mail (`content`)."""
     content = event.members.get("content")
     if not isinstance(content, str):
-        return None
+        return []
     encoding = event.optional_record("receipt").optional_record("action").optional_text("encoding")
     try:
         raw = decode_base64("".join(content.split())) if encoding == "BASE64" else content.encode()
     except (NotBase64, UnicodeEncodeError):
-        return None
-    return report_in(raw)
+        return []
+    return reports_in(raw)

@@ -86,7 +86,19 @@ def _translate(body: bytes, settings: Settings) -> Translation:
     account = envelope.optional_text("account")
     source = f"{settings.source}/{account}" if account else settings.source
     event = Event(envelope.text("id"), checked_text(source, "the source"), settings)
+    if kind in PAYMENT_FAILURES:
+        return _failure(event, what, envelope)
     return _meaning(kind, event, what, envelope.unix("created"))
+
+
+def _failure(event: Event, invoice: Record, envelope: Record) -> Translation:
+    """A failed attempt to pay, beside the invoice as it is now."""
+    created = envelope.unix("created")
+    told = snapshot(event, invoice, created, deleted=False)
+    if not told.facts:
+        return told
+    failed = failed_payment(event, invoice, created, envelope.reference("request"))
+    return replace(told, facts=told.facts + failed)
 
 
 def _is_sample(envelope: Record, what: Record) -> bool:
@@ -96,10 +108,7 @@ def _is_sample(envelope: Record, what: Record) -> bool:
 
 def _meaning(kind: str, event: Event, what: Record, created: datetime) -> Translation:
     if kind in SNAPSHOTS:
-        told = snapshot(event, what, created, deleted=kind == "invoice.deleted")
-        if kind in PAYMENT_FAILURES and told.facts:
-            return replace(told, facts=told.facts + failed_payment(event, what, created))
-        return told
+        return snapshot(event, what, created, deleted=kind == "invoice.deleted")
     if kind == "invoice_payment.paid":
         return partial_payment(event, what, created)
     if kind in PAYMENT_STATES:

@@ -40,11 +40,14 @@ def snapshot(event: Event, invoice: Record, created: datetime, *, deleted: bool)
     )
 
 
-def failed_payment(event: Event, invoice: Record, created: datetime) -> tuple[Fact, ...]:
+def failed_payment(
+    event: Event, invoice: Record, created: datetime, request: str | None
+) -> tuple[Fact, ...]:
     """The failure as `invoice.payment_failed`, unless the invoice has been paid or voided by now.
 
     `attempt_count` does not tell attempts apart, so the attempt is the charge, or else the payment
-    intent; since basil an invoice names neither.
+    intent. Since basil an invoice names neither: then it is the `request` that tried, which two
+    events of one attempt share. Stripe's own retries have none.
     """
     if invoice.text("status") not in _OWED:
         return ()
@@ -52,7 +55,7 @@ def failed_payment(event: Event, invoice: Record, created: datetime) -> tuple[Fa
         "invoice_id": event.own(invoice.text("id")),
         "event_id": event.id,
     }
-    attempt = invoice.reference("charge") or invoice.reference("payment_intent")
+    attempt = invoice.reference("charge") or invoice.reference("payment_intent") or request
     if attempt:
         data["attempt_id"] = attempt
     subscription = subscription_of(invoice)

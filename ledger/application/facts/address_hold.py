@@ -5,19 +5,27 @@ from datetime import datetime
 from ledger.application.effects import Outcome
 from ledger.application.facts.fact import Fact, FactData
 from ledger.application.facts.fact_type import FactType
-from ledger.application.facts.suppression import hold_address, release_address, room_for
+from ledger.application.facts.suppression import (
+    hold_address,
+    others_holding,
+    release_address,
+    room_for,
+)
 from ledger.application.walk import Walk
 from ledger.application.world import World
 from ledger.domain.hold import Hold
 from ledger.domain.identity import Address
 from ledger.domain.value import value
 
+_MOST_NAMED = 3
+
 
 @value
 class AddressHoldTold(FactData):
     """An address was put on hold or released, for all kinds of mail or the named ones.
 
-    The ledger need not have heard of the address: a list of suppressions is told like that.
+    The ledger need not have heard of the address: a list of suppressions is told like that. A
+    release lifts what its own source told, or what `told_by` did.
     """
 
     address: Address
@@ -25,6 +33,7 @@ class AddressHoldTold(FactData):
     held: bool
     until: datetime | None = None
     kinds: tuple[str, ...] = ()
+    told_by: str | None = None
 
 
 class AddressHoldToldType(FactType[AddressHoldTold]):
@@ -41,17 +50,37 @@ class AddressHoldToldType(FactType[AddressHoldTold]):
         fingerprint = data.address.fingerprint
         owner_id = world.name("address", fingerprint)
         outcome = Outcome(result="applied", customer_id=owner_id)
-        if not room_for(world, fingerprint, data.reason):
+        source = fact.source if data.held else data.told_by or fact.source
+        if not room_for(world, fingerprint, data.reason, source):
             outcome.result = "rejected"
             outcome.body = {"detail": "the address is held for too many reasons already"}
             return outcome
         at = min(fact.time or world.now, world.now)
         hold = Hold(data.reason, data.held, at, data.until, data.kinds)
         if data.held:
-            news = hold_address(world, outcome, fingerprint, hold, customer_id=owner_id)
+            news = hold_address(
+                world, outcome, fingerprint, hold, source=source, customer_id=owner_id
+            )
         else:
-            by = fact.source or "a fact"
-            news = release_address(world, outcome, fingerprint, hold, by, data.reason)
+            news = self._release(world, outcome, fingerprint, hold, source, fact.source)
         if not news:
             outcome.result = "stale"
         return outcome
+
+    def _release(
+        self, world: World, outcome: Outcome, fingerprint: str, lifted: Hold, source: str, by: str
+    ) -> bool:
+        """Lift what the source told, and what is on record without a source. Was it news?"""
+        mailbox = world.mailbox(fingerprint)
+        nameless = mailbox is not None and lifted.reason in mailbox.holds.holds
+        sources = dict.fromkeys((source, "") if nameless else (source,))
+        by, reason = by or "a fact", lifted.reason
+        news = [
+            release_address(world, outcome, fingerprint, lifted, by, reason, told)
+            for told in sources
+        ]
+        others = others_holding(world, fingerprint, reason, source)
+        if others:
+            names = ", ".join(others[:_MOST_NAMED])
+            outcome.body = {"detail": f"it is still held by what was told by {names} (told_by)"}
+        return any(news)

@@ -1,6 +1,7 @@
 """Threads that are one conversation: tied by References, or by one mailbox under many tags."""
 
 from collections.abc import Iterable
+from datetime import datetime
 
 from ledger.application.effects import NameClaim, Outcome
 from ledger.application.facts.threads import permit_named
@@ -8,8 +9,11 @@ from ledger.application.walk import Walk
 from ledger.application.world import LONGEST_MERGE_CHAIN, World
 from ledger.domain.conversation import Conversation
 from ledger.domain.identity import Address
-from ledger.domain.thread import Thread
+from ledger.domain.thread import Message, Thread
 from ledger.domain.windows import HOUR
+
+_MOST_TOLD = 10
+"""Threads that hear of one message in another thread: no person goes on more at a time."""
 
 
 def conversation_of(world: World, thread: Thread) -> Conversation:
@@ -43,6 +47,12 @@ def load_ties(walk: Walk, references: Iterable[str], writer: Address | None) -> 
         thread_id = walk.named("message", reference)
         if thread_id is not None:
             walk.aggregate("thread", thread_id)
+            continue
+        proof = walk.proof_in(reference, None)
+        permit_id = proof.permit_id if proof is not None else walk.named("sent_message", reference)
+        permit = walk.permit(permit_id) if permit_id is not None else None
+        if permit is not None and permit.thread_id is not None:
+            walk.aggregate("thread", permit.thread_id)
     if writer is not None:
         walk.name("untagged", writer.untagged or writer.fingerprint)
 
@@ -77,8 +87,40 @@ def tie(
         outcome.names.append(NameClaim("untagged", untagged, into))
 
 
+def note_elsewhere(
+    world: World,
+    outcome: Outcome,
+    references: tuple[str, ...],
+    thread_id: str,
+    message_id: str,
+    message: Message,
+    seen_at: datetime,
+) -> None:
+    """Tell the other threads that a message refers to of it: whoever answers there has answered.
+
+    A message that turns out to be a machine's is taken back. The latest threads hear of it.
+    """
+    others = [t for t in _threads_referred_to(world, references) if t.thread_id != thread_id]
+    for thread in others[:_MOST_TOLD]:
+        if message.of_a_person != (message_id in thread.elsewhere):
+            outcome.change(
+                "thread",
+                thread.thread_id,
+                Thread.HeardElsewhere,
+                message_id=message_id,
+                message=message,
+                seen_at=seen_at,
+            )
+
+
 def _thread_referred_to(world: World, references: tuple[str, ...]) -> Thread | None:
     """The thread of the latest message referred to that is known."""
+    return next(iter(_threads_referred_to(world, references)), None)
+
+
+def _threads_referred_to(world: World, references: tuple[str, ...]) -> list[Thread]:
+    """The threads of the messages referred to that are known, the latest message's first."""
+    found: dict[str, Thread] = {}
     for reference in reversed(references):
         thread_id = world.name("message", reference)
         if thread_id is None:
@@ -86,8 +128,8 @@ def _thread_referred_to(world: World, references: tuple[str, ...]) -> Thread | N
             thread_id = permit.thread_id if permit is not None else None
         thread = world.thread(thread_id) if thread_id is not None else None
         if thread is not None:
-            return thread
-    return None
+            found.setdefault(thread.thread_id, thread)
+    return list(found.values())
 
 
 def _join(world: World, outcome: Outcome, thread_id: str, into: str) -> None:

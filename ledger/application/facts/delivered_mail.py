@@ -60,11 +60,13 @@ def apply_deliveries(
     permit: Permit,
     words: Iterable[Word],
     provider_message_id: str | None,
+    source: str = "",
 ) -> None:
     """The mail of a permit was handed over after all; a bounce or complaint holds its address.
 
     A word that names a recipient has held that address when it came; here it may mark the mail.
     What was done before is not done again: the same news in any order leads to the same state.
+    `source` tells the words, and may lift the holds again; "" for words that were kept.
     """
     told = sorted(words)
     events = sorted({word.event for word in told})
@@ -80,7 +82,7 @@ def apply_deliveries(
         mark_bounced(world, outcome, permit)
     for word in told:
         if word.event in HOLDING and not word.recipient and permit.address is not None:
-            hold_recipient(world, outcome, permit.address, word.event, permit)
+            hold_recipient(world, outcome, permit.address, word.event, permit, source)
 
 
 def hold_recipient(
@@ -89,6 +91,7 @@ def hold_recipient(
     fingerprint: str,
     event: str,
     permit: Permit | None,
+    source: str,
 ) -> None:
     """Hold an address: a provider says that mail to it bounced or that its owner complained.
 
@@ -100,6 +103,7 @@ def hold_recipient(
         outcome,
         fingerprint,
         Hold(event, True, world.now),
+        source=source,
         customer_id=customer.customer_id if customer else world.name("address", fingerprint),
         permit_id=permit.permit_id if permit is not None else None,
     )

@@ -94,10 +94,11 @@ class DeliveryType(FactType[Delivery]):
         names = [name for name in (data.provider_message_id, data.message_id) if name is not None]
         permit = _permit_of(world, data)
         if word.recipient and word.event in HOLDING:
-            hold_recipient(world, outcome, word.recipient, word.event, permit)
+            hold_recipient(world, outcome, word.recipient, word.event, permit, fact.source)
         if permit is not None:
             words = {word, *take_early_deliveries(world, outcome, *names)}
-            apply_deliveries(world, outcome, permit, words, data.provider_message_id)
+            named = data.provider_message_id
+            apply_deliveries(world, outcome, permit, words, named, fact.source)
             if data.provider_message_id is not None:
                 known_by = data.provider_message_id
                 outcome.names.append(NameClaim("provider_message", known_by, permit.permit_id))

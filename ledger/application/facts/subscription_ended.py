@@ -1,6 +1,7 @@
 """`subscription.ended` and `subscription.resumed`: an end of a subscription, or its undoing."""
 
 from datetime import datetime
+from typing import ClassVar
 
 from ledger.application.effects import Outcome
 from ledger.application.facts.addresses import ensure_customer
@@ -18,6 +19,8 @@ from ledger.domain.value import value
 @value
 class SubscriptionTold(FactData):
     """A subscription ended or lives on; `at` None is the time of the fact."""
+
+    TIMES: ClassVar[tuple[str, ...]] = ("at",)
 
     subscription_id: str
     customer_id: str
@@ -41,18 +44,13 @@ class SubscriptionToldType(FactType[SubscriptionTold]):
     def apply(self, world: World, fact: Fact, data: SubscriptionTold) -> Outcome:
         """Note that the subscription has ended, or that it lives; no invoice owes less by that.
 
-        That one lives changes nothing where nobody said that it had ended.
+        That one lives is kept, too: an older end may come later, and must not end it.
         """
         outcome = Outcome(result="applied", customer_id=data.customer_id)
         known = world.customer(data.customer_id)
         book = known.subscriptions if known is not None else SubscriptionBook()
         at = data.at or fact.time or world.now
         told = Subscription(data.subscription_id, data.ended, at, data.reason)
-        before = book.known.get(data.subscription_id)
-        if not data.ended and (before is None or not before.ended):
-            outcome.result = "ignored"
-            outcome.body = {"detail": "nobody said that this subscription had ended"}
-            return outcome
         if not book.newer(told):
             outcome.result = "stale"
             return outcome

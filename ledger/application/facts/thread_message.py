@@ -19,11 +19,21 @@ from ledger.application.facts.answers_by_hand import (
     replies_overtaken,
     take_early_answer,
 )
-from ledger.application.facts.conversations import load_conversation, load_ties, tie
+from ledger.application.facts.conversations import (
+    load_conversation,
+    load_ties,
+    note_elsewhere,
+    tie,
+)
 from ledger.application.facts.fact import Fact, FactData
 from ledger.application.facts.fact_type import FactType
 from ledger.application.facts.lost_mail import note_lost_message
-from ledger.application.facts.mail_reports import MailReport, note_report, permit_reported_on
+from ledger.application.facts.mail_reports import (
+    MailReport,
+    names_in,
+    note_report,
+    permit_reported_on,
+)
 from ledger.application.facts.threads import (
     alias_message,
     home_of,
@@ -45,8 +55,8 @@ class ThreadMessage(FactData):
     """A message of a thread; `automatic` says why it is not a person's, `ours` that we sent it.
 
     A reply goes to `reply_to`, else to `sender`. `aliases` are other names of the same message: a
-    mail system's own id beside the Message-ID. `report` is what a mail system's report tells.
-    `names_address` is false where the customer's addresses stay what they are.
+    mail system's own id beside the Message-ID. `reports` is what a mail system's report tells of
+    each recipient. `names_address` is false where the customer's addresses stay what they are.
     """
 
     TIMES: ClassVar[tuple[str, ...]] = ("at",)
@@ -63,7 +73,7 @@ class ThreadMessage(FactData):
     references: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     reply_to: Address | None = None
-    report: MailReport | None = None
+    reports: tuple[MailReport, ...] = ()
     names_address: bool = True
 
     @property
@@ -111,11 +121,12 @@ class ThreadMessageType(FactType[ThreadMessage]):
             load_early_answers(walk, data.names)
         else:
             load_answered(walk, data.references)
-        if data.report is not None and data.report.about is not None:
-            walk.name("sent_message", data.report.about)
+        for name in names_in(data.reports):
+            walk.name("sent_message", name)
         walk.owner(data.customer_id, data.correspondent)
         addresses = (data.sender, data.recipient, data.reply_to)
-        walk.claims(tuple(a for a in addresses if a))
+        failed = tuple(r.recipient for r in data.reports if r.failed and r.recipient is not None)
+        walk.claims((*(a for a in addresses if a), *failed))
 
     def permits(self, world: World, data: ThreadMessage) -> Iterable[Permit | None]:
         """That of the mail that a machine's message is about, and those of replies answered."""
@@ -123,14 +134,14 @@ class ThreadMessageType(FactType[ThreadMessage]):
             return replies_overtaken(world, data.references, data.thread_id)
         if data.automatic is None:
             return ()
-        return (permit_reported_on(world, data.report, data.references),)
+        return (permit_reported_on(world, data.reports, data.references),)
 
     def as_own(self, world: World, data: ThreadMessage) -> ThreadMessage:
         """Giving no known address or customer another one, and reporting on no other mail."""
         news = data.customer_id is None or world.customer(data.customer_id) is None
         if data.correspondent is not None:
             news = news and world.name("address", data.correspondent.fingerprint) is None
-        return replace(data, report=None, names_address=news)
+        return replace(data, reports=(), names_address=news)
 
     def not_own(self, world: World, data: ThreadMessage, about: Collection[str]) -> str | None:
         """The message replied to, which came in."""
@@ -151,7 +162,7 @@ class ThreadMessageType(FactType[ThreadMessage]):
             outcome.result = "duplicate"
             others = [name for name in data.names if name != known]
             alias_message(outcome, others, message_named(world, known), home)
-            _note_more(world, outcome, data, message_named(world, known), home)
+            _note_more(world, outcome, fact, data, message_named(world, known), home)
             _note_correspondent(world, outcome, data)
             _note_answer(world, outcome, fact, data)
             return outcome
@@ -166,7 +177,8 @@ class ThreadMessageType(FactType[ThreadMessage]):
         outcome.names.append(NameClaim("message", data.message_id, data.thread_id))
         alias_message(outcome, data.names[1:], data.message_id, data.thread_id)
         message = Message(data.direction, data.automatic, _is_ours(world, data))
-        _see(world, outcome, data, data.thread_id, data.message_id, message, fact.time)
+        seen_at = data.at or fact.time or world.now
+        _see(outcome, data, data.thread_id, data.message_id, message, seen_at)
         _keep_writer(outcome, data, owner_id, message)
         tie(
             world,
@@ -176,9 +188,11 @@ class ThreadMessageType(FactType[ThreadMessage]):
             data.writer if data.inbound and not message.ours else None,
         )
         if data.inbound:
+            place = (data.thread_id, data.message_id)
+            note_elsewhere(world, outcome, data.references, *place, message, seen_at)
             take_early_answer(world, outcome, data.names, data.message_id, data.thread_id)
             if data.automatic is not None:
-                note_report(world, outcome, data.report, data.references)
+                note_report(world, outcome, data.reports, data.references, fact.source)
         _note_answer(world, outcome, fact, data)
         return outcome
 
@@ -238,13 +252,12 @@ def _place(world: World, outcome: Outcome, data: ThreadMessage) -> str | None:
 
 
 def _see(
-    world: World,
     outcome: Outcome,
     data: ThreadMessage,
     thread_id: str,
     message_id: str,
     message: Message,
-    time: datetime | None,
+    seen_at: datetime,
 ) -> None:
     writer = data.writer
     outcome.change(
@@ -255,7 +268,7 @@ def _see(
         message=message,
         sender=data.sender.fingerprint if data.sender else None,
         recipient=data.recipient.fingerprint if data.recipient else None,
-        seen_at=data.at or time or world.now,
+        seen_at=seen_at,
         reply_to=writer.fingerprint if writer is not None and writer is data.reply_to else None,
     )
 
@@ -276,7 +289,7 @@ def _note_answer(world: World, outcome: Outcome, fact: Fact, data: ThreadMessage
 
 
 def _note_more(
-    world: World, outcome: Outcome, data: ThreadMessage, message_id: str, home: str
+    world: World, outcome: Outcome, fact: Fact, data: ThreadMessage, message_id: str, home: str
 ) -> None:
     """Whoever tells that a known message is a machine's, or our own, is heard in any order."""
     thread = world.thread(home)
@@ -290,14 +303,16 @@ def _note_more(
         seen.ours or data.ours is not None,
     )
     heard = thread.heard.get(message_id)
+    seen_at = heard.when.at if heard is not None else data.at or fact.time or world.now
+    note_elsewhere(world, outcome, data.references, home, message_id, told, seen_at)
     news = heard is not None and data.inbound and heard.writer is None and data.writer is not None
     if told == seen and not news:
         return
     outcome.result = "applied"
-    _see(world, outcome, data, home, message_id, told, None)
+    _see(outcome, data, home, message_id, told, data.at or world.now)
     _keep_writer(outcome, data, thread.customer_id, told)
     if data.inbound and seen.automatic is None and data.automatic is not None:
-        note_report(world, outcome, data.report, data.references)
+        note_report(world, outcome, data.reports, data.references, fact.source)
 
 
 def _note_correspondent(world: World, outcome: Outcome, data: ThreadMessage) -> None:

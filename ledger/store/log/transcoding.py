@@ -42,8 +42,8 @@ AGGREGATES: tuple[type[Aggregate], ...] = (
 _STATE_VERSIONS: tuple[tuple[Any, int], ...] = (
     (Invoice, 4),
     (Customer, 5),
-    (Mailbox, 1),
-    (Thread, 2),
+    (Mailbox, 2),
+    (Thread, 3),
 )
 SNAPSHOT_TOPICS: dict[str, Any] = {
     f"{kind.TOPIC}#{number}": kind for kind, number in _STATE_VERSIONS

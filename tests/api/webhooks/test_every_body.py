@@ -217,8 +217,8 @@ GONE = {
     "stripe/customer.updated.email_removed.v2020.json": "cus_example_1008",
 }
 """The customer has no address, or none any more."""
-NO_NEWS = {"recurly/reactivated_account_notification.xml": "subscription.resumed"}
-"""Where nobody said that it had ended, it is no news that a subscription lives on."""
+LIVES_ON = {"recurly/reactivated_account_notification.xml": "subscription.resumed"}
+"""That a subscription lives on is kept, for an older end may come later."""
 REFUSED = {"commune/stream.email_sent.constructed.json"}
 
 
@@ -234,7 +234,7 @@ def post(hooks: Service, path: str, mark: str) -> dict[str, Any]:
 
 
 def test_no_sample_is_left_out() -> None:
-    tables = (INVOICES, TO_FETCH, IGNORED, MESSAGES, ELSEWHERE, GONE, NO_NEWS, REFUSED)
+    tables = (INVOICES, TO_FETCH, IGNORED, MESSAGES, ELSEWHERE, GONE, LIVES_ON, REFUSED)
     assert sorted(path for table in tables for path in table) == every_sample()
 
 
@@ -307,11 +307,11 @@ def test_a_customer_without_an_address(hooks: Service, path: str, mark: str) -> 
     assert hooks.get(f"/v1/customers/{customer_id}").ok()["addresses"] == []
 
 
-@pytest.mark.parametrize("path", NO_NEWS)
-def test_what_is_no_news_is_ignored(hooks: Service, path: str, mark: str) -> None:
+@pytest.mark.parametrize("path", LIVES_ON)
+def test_that_a_subscription_lives_on_is_kept(hooks: Service, path: str, mark: str) -> None:
     renamed = Renamed(path, mark)
     answer = signed(renamed.provider, renamed.body, hooks.clock).to(hooks).ok()
-    assert [(r["type"], r["result"]) for r in answer["results"]] == [(NO_NEWS[path], "ignored")]
+    assert [(r["type"], r["result"]) for r in answer["results"]] == [(LIVES_ON[path], "applied")]
     assert (answer["refresh"], answer["rejected"]) == (0, 0)
 
 

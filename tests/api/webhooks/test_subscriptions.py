@@ -113,7 +113,8 @@ def test_the_end_names_its_invoices_and_older_news_is_stale(hooks: Service, mark
     hooks.put_invoice(f"inv-{mark}", customer_id=f"cus-{mark}", due_on=due).ok()
     told = {"subscription_id": f"sub-{mark}", "customer_id": f"cus-{mark}"}
     end = told | {"invoice_ids": [f"inv-{mark}"], "at": "2027-01-14T00:00:00Z"}
-    assert result(hooks, "subscription.resumed", told) == "ignored"
+    oldest = told | {"at": "2027-01-12T00:00:00Z"}
+    assert result(hooks, "subscription.resumed", oldest) == "applied"
     assert result(hooks, "subscription.ended", end) == "applied"
     older = told | {"at": "2027-01-13T00:00:00Z"}
     assert result(hooks, "subscription.resumed", older) == "stale"

@@ -84,7 +84,7 @@ def test_of_many_subscriptions_those_of_the_oldest_word_are_forgotten_as_in_the_
 def test_who_has_subscriptions_that_have_all_ended(database: str) -> None:
     scenario = given(
         build.subscription_told("sub_1", when="2025-12-01"),
-        build.subscription_told("sub_2", when="2026-02-01"),
+        build.subscription_told("sub_2", when="2026-01-01T00:04:00Z"),
         build.subscription_told("sub_3", when="2025-12-01"),
         build.subscription_told("sub_3", ended=False, when="2025-12-02"),
     )

@@ -40,7 +40,9 @@ def state_of(scenario: Scenario) -> tuple[str, str, list[str]]:
     """What the permit, its stage and the addresses on hold are after all."""
     stage = scenario.aggregate("invoice", "inv_1").stages[(1, "day-3")]
     mailbox = scenario.aggregate("address", address("pat@x.example").fingerprint)
-    held = [hold.reason for hold in mailbox.holds.in_force(scenario.store.now)] if mailbox else []
+    held = (
+        [hold.reason for _, hold in mailbox.holds.in_force(scenario.store.now)] if mailbox else []
+    )
     return str(scenario.permit().state), stage.state, sorted(held)
 
 

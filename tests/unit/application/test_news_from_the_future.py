@@ -8,7 +8,6 @@ import pytest
 
 from ledger.application.commands import ApplyFact
 from ledger.application.facts.registry import FACT_TYPES
-from ledger.application.facts.subscription_ended import SubscriptionTold
 from ledger.domain.balance import MoneyFact, Snapshot, Status
 from ledger.domain.identity import aggregate_id
 from ledger.domain.invoice import Invoice, Standing
@@ -28,8 +27,10 @@ from tests.support.build import (
     minutes,
     observed_send,
     paid,
+    payment_failed,
     reminder,
     reply,
+    subscription_told,
     unhold,
 )
 from tests.support.given import given
@@ -45,9 +46,8 @@ def test_each_type_names_every_time_that_its_news_may_be_of() -> None:
         hints = get_type_hints(data)
         shape: Any = data
         fields = [field.name for field in dataclasses.fields(shape)]
-        ends = {"at"} if data is SubscriptionTold else set()
         moments = {name for name in fields if "datetime.datetime" in str(hints[name])}
-        assert set(data.TIMES) == moments - _TO_COME - ends, data
+        assert set(data.TIMES) == moments - _TO_COME, data
 
 
 @pytest.mark.parametrize("ahead", AHEADS)
@@ -158,3 +158,17 @@ def test_what_was_taken_in_with_such_dates_before_is_of_its_arrival_too() -> Non
     moved.mutate(invoice_)
     assert invoice_.snapshot.observed_at == arrival
     assert [fact.at for fact in invoice_.money.values()] == [arrival + timedelta(days=1)]
+
+
+@pytest.mark.parametrize("ahead", AHEADS)
+@pytest.mark.parametrize("where", ["in the fact", "in its envelope"])
+def test_an_end_of_the_future_is_of_today_and_a_later_word_undoes_it(
+    ahead: str, where: str
+) -> None:
+    end = subscription_told(invoices=("inv_1",), when=ahead if where == "in the fact" else None)
+    told = end if where == "in the fact" else fact(end, ahead)
+    scenario = given(at(NOW), invoice(), told).then(result="applied", alerts=["clock_ahead"])
+    scenario.when(payment_failed("evt_1")).then(status=409, code="subscription_ended")
+    scenario.when(minutes(40), subscription_told(ended=False, when="2026-12-04T10:30:00Z"))
+    scenario.then(result="applied")
+    scenario.when(payment_failed("evt_1")).granted_now()

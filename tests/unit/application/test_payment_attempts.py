@@ -9,6 +9,7 @@ from tests.support.build import (
     hours,
     invoice,
     payment_failed,
+    redeem,
     report,
 )
 from tests.support.given import given
@@ -57,6 +58,36 @@ def test_attempts_and_other_invoices_stay_apart() -> None:
     scenario.when(payment_failed("evt_a"), report(), payment_failed("evt_b")).granted_now()
     scenario.when(hours(25), payment_failed("evt_c")).granted_now()
     scenario.when(payment_failed("evt_d")).granted_now()
+
+
+@pytest.mark.parametrize("out", [(), ("sent",), ("unknown",)], ids=["redeemed", "sent", "unknown"])
+@pytest.mark.parametrize("chained", [False, True], ids=["one attempt", "through a third event"])
+def test_of_two_that_turn_out_to_be_one_only_the_first_is_redeemed(
+    out: tuple[str, ...], chained: bool
+) -> None:
+    names = ("ch_1", "pi_1") if chained else (None, None)
+    scenario = given(
+        invoice(), payment_failed("evt_a", names[0]), payment_failed("evt_b", names[1])
+    )
+    facts = [told("evt_c"), told("evt_c", "pi_1")] if chained else [told("evt_a"), told("evt_b")]
+    scenario.when(redeem("$1"), *(report(state, "$1") for state in out), *facts)
+    scenario.when(redeem("$2")).then(status=409, code="revoked")
+    assert scenario.permit("$2").state == "revoked"
+
+
+def test_the_other_goes_out_where_the_first_did_not() -> None:
+    scenario = given(invoice(), payment_failed("evt_a"), payment_failed("evt_b"))
+    scenario.when(told("evt_a"), told("evt_b"), redeem("$1"), report("rejected", "$1"))
+    scenario.when(redeem("$2")).then(status=200)
+    apart = given(invoice(), payment_failed("evt_a"), payment_failed("evt_b"))
+    apart.when(told("evt_a"), told("evt_b", "ch_2"), redeem("$1"), report("sent", "$1"))
+    apart.when(redeem("$2")).then(status=200)
+
+
+def test_a_humans_repeat_of_one_of_them_is_redeemed() -> None:
+    scenario = given(invoice(), payment_failed("evt_a"), redeem(), report())
+    scenario.when(payment_failed("evt_b", by=OPERATOR, override="act_1"))
+    scenario.when(told("evt_a"), told("evt_b"), redeem(by=OPERATOR)).then(status=200)
 
 
 @pytest.mark.parametrize(

@@ -150,8 +150,8 @@ def test_holds_in_force_name_the_kinds_that_they_still_bind() -> None:
         Hold("over", True, NOW, NOW + days(1)),
     )
     assert book.in_force(NOW + days(1)) == [
-        Hold("unsubscribed", True, NOW, None, ("notification",)),
-        Hold("bounced", True, NOW),
+        ("", Hold("unsubscribed", True, NOW, None, ("notification",))),
+        ("", Hold("bounced", True, NOW)),
     ]
 
 

@@ -156,7 +156,7 @@ def test_a_transaction_is_a_payment_of_each_invoice_it_names(
         ("invoice.payment", {"invoice_id": "20", "amount": 10, **base}),
     ]
     assert [fact.id for fact in translation.facts] == ["ev_1:payment:19", "ev_1:payment:20"]
-    late = 0 if state in ("reversed", "failed") else 9
+    late = 9 if state == "succeeded" else 0
     for fact in translation.facts:
         assert fact.time == datetime.fromtimestamp(OCCURRED - late, UTC)
 
@@ -323,6 +323,29 @@ def test_an_unknown_type_that_could_touch_money_is_alerted_on(kind: str) -> None
 @pytest.mark.parametrize("kind", ["plan_unheard_of", "subscription_x", "payment_source_x"])
 def test_an_unknown_type_that_cannot_touch_money_is_ignored(kind: str) -> None:
     assert translate(kind, {}) == Translation(ignored="irrelevant_event")
+
+
+def test_allocations_of_one_second_to_one_invoice_are_told_apart() -> None:
+    one = {"invoice_id": "19", "allocated_amount": 200, "allocated_at": OCCURRED}
+    allocations = [one, one | {"allocated_amount": 300}, one | {"invoice_id": "20"}, one]
+    note = NOTE | {"type": "refundable", "allocations": allocations}
+    facts = translate("credit_note_updated", {"credit_note": note}).facts
+    at = "2026-12-02T00:00:00Z"
+    assert [(f.data["invoice_id"], f.data["credit_id"], f.data["amount"]) for f in facts] == [
+        ("19", f"CN-1:{at}", 200),
+        ("19", f"CN-1:{at}:2", 300),
+        ("20", f"CN-1:{at}", 200),
+        ("19", f"CN-1:{at}:3", 200),
+    ]
+    assert len({fact.id for fact in facts}) == 4
+
+
+def test_a_payment_that_is_presented_again_is_pending_from_then_on() -> None:
+    for number, status in enumerate(("in_progress", "failure", "in_progress")):
+        changed = OCCURRED + number * 3600
+        again = TRANSACTION | {"status": status, "updated_at": changed}
+        (fact,) = translate("transaction_updated", {"transaction": again}).facts
+        assert fact.time == datetime.fromtimestamp(changed, UTC)
 
 
 KNOWN_TYPES = """add_usages_reminder addon_created alert_status_changed attached_item_updated

@@ -109,7 +109,7 @@ def test_references_are_bounded_and_told_once() -> None:
     many = " ".join(f"<m{number}@example.com>" for number in range(500))
     headers = MailHeaders({"references": f"<m0@example.com> {many}", "message-id": "none"})
     assert len(headers.references) == 100
-    assert headers.references[:2] == ("<m0@example.com>", "<m1@example.com>")
+    assert headers.references[:2] == ("<m0@example.com>", "<m401@example.com>")
     assert headers.message_id is None
     assert MailHeaders({}).thread_id is None
 

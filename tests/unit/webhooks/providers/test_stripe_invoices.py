@@ -64,6 +64,19 @@ def test_without_charge_and_intent_a_failure_names_no_attempt() -> None:
     assert failure.data["attempt_id"] == "pi_1"
 
 
+@pytest.mark.parametrize("request_", [{"id": "req_1", "idempotency_key": None}, "req_1"])
+def test_two_events_of_one_request_are_one_attempt(request_: object) -> None:
+    """Since basil an invoice names neither its charge nor its intent."""
+    for kind in PAYMENT_FAILURES:
+        (_, failure) = translate(event(kind, invoice(), request=request_)).facts
+        assert failure.data["attempt_id"] == "req_1"
+    named = event("invoice.payment_failed", invoice(charge="ch_1"), request=request_)
+    assert translate(named).facts[1].data["attempt_id"] == "ch_1"
+    for nobody in ({"id": None, "idempotency_key": None}, None):
+        (_, failure) = translate(event("invoice.payment_failed", invoice(), request=nobody)).facts
+        assert "attempt_id" not in failure.data
+
+
 def test_a_prefix_is_not_part_of_the_providers_event_id() -> None:
     (_, failure) = translate(event("invoice.payment_failed", invoice()), prefix="eu-").facts
     assert failure.data == {"invoice_id": "eu-in_1", "event_id": "evt_1"}

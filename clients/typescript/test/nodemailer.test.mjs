@@ -106,14 +106,45 @@ for (const [name, faults, detail] of [
   });
 }
 
-for (const step of ["rcpt", "data"]) {
-  test(`a connection that breaks at ${step} is a doubt`, async () => {
+for (const step of ["connect", "mail", "rcpt"]) {
+  test(`a connection that breaks at ${step} is rejected: no server had the data`, async () => {
     const { told, error } = await send({ faults: { [step]: "break" } });
-    assert.ok(error instanceof InDoubt, String(error));
-    assert.equal(told.outcome, "unknown");
-    assert.equal(smtp.mails.length, step === "data" ? 1 : 0);
+    assert.ok(error instanceof Refused, String(error));
+    assert.equal(told.outcome, "rejected");
+    assert.match(told.detail, /^SMTP: E\w+ before the data$/);
+    assert.equal(smtp.mails.length, 0);
   });
 }
+
+test("a connection that breaks at the data is a doubt", async () => {
+  const { told, error } = await send({ faults: { data: "break" } });
+  assert.ok(error instanceof InDoubt, String(error));
+  assert.equal(told.outcome, "unknown");
+  assert.equal(smtp.mails.length, 1);
+});
+
+test("several mailers share a transporter, and it still sends the program's own mail", async () => {
+  const transport = nodemailer.createTransport({ host: "127.0.0.1", port });
+  for (const _ of [1, 2]) {
+    const { told } = await send({ faults: { rcpt: "break" }, mailer: new NodemailerMailer(transport) });
+    assert.equal(told.outcome, "rejected");
+  }
+  smtp.faults = {};
+  await transport.sendMail({ ...MAIL, to: "own@example.com" });
+  assert.deepEqual(smtp.mails.map((mail) => mail.to), [["own@example.com"]]);
+});
+
+test("defaults of the transporter add no recipient", async () => {
+  const defaults = { cc: "all@acme.example", bcc: "archive@acme.example", headers: { "X-Campaign": "7" } };
+  const envelope = { from: "a@acme.example", to: ["eve@example.com"] };
+  for (const more of [{}, { envelope }, { raw: "To: eve@example.com\r\n\r\nHello" }]) {
+    const transport = nodemailer.createTransport({ host: "127.0.0.1", port }, { ...defaults, ...more });
+    await send({ mailer: new NodemailerMailer(transport) });
+    assert.deepEqual(smtp.mails.map((mail) => mail.to), [["pat@example.com"]]);
+    assert.match(smtp.mails[0].text, /^X-Campaign: 7\r$/m);
+    assert.match(smtp.mails[0].text, /^X-Ledger-Send: p-token-mac\r$/m);
+  }
+});
 
 test("a server that is not there is rejected", async () => {
   const free = createServer();
@@ -168,7 +199,7 @@ test("a transport that may hand a mail over twice is refused", () => {
   assert.throws(() => mailerAt(port, { pool: true }), /maxRequeues: 0/);
   assert.ok(mailerAt(port, { pool: true, maxRequeues: 0 }));
   assert.throws(() => new NodemailerMailer(nodemailer.createTransport({ sendmail: true })), /Sendmail/);
-  assert.throws(() => new NodemailerMailer({ sendMail: async () => ({}) }), /unknown/);
+  assert.throws(() => new NodemailerMailer({ sendMail: async () => ({}), use: () => {} }), /unknown/);
 });
 
 test("refusalOf says nothing of what is no error of Nodemailer", () => {

@@ -1,10 +1,13 @@
 /**
  * Nodemailer: hands a mail over by SMTP, once.
  *
- * What an error proves is told by the command that it names. Until the data is sent nothing was
- * handed over; a reply to the data is definite either way (RFC 5321, section 4.2.5). Nodemailer gives
- * the same error for a connection that breaks before and during the data, so that is a doubt.
+ * Until the data is asked for nothing was handed over; a reply to the data is definite either way
+ * (RFC 5321, section 4.2.5). Nodemailer gives the same error for a connection that breaks before and
+ * during the data, so the mailer watches whether the content was read: that is done after the
+ * server's 354.
  */
+import { Readable } from "node:stream";
+
 import { type Delivered, InDoubt, Refused } from "../delivery.js";
 import { LedgerError } from "../errors.js";
 import type { Permit } from "../permit.js";
@@ -27,7 +30,20 @@ export interface Mail {
 export interface Transporter {
   // Nodemailer's own types differ from version to version, and are no dependency of this package.
   sendMail(mail: any): Promise<any>;
+  use(step: string, plugin: (mail: any, done: () => void) => void): unknown;
 }
+
+/** Stands in a mail's data under this name; versions before 8 drop symbols. */
+const WATCH = "sendledgerWatch";
+/** `unwatched` proves nothing: Nodemailer did not show the content to this module. */
+interface Watch {
+  content: "unwatched" | "unread" | "read";
+}
+const watched = new WeakSet<object>();
+/** Transports whose content is read only after the server's 354. */
+const BY_SMTP: ReadonlySet<string> = new Set(["SMTP", "SMTP (pool)"]);
+/** What else names recipients: with the key set, defaults of the transporter are not taken. */
+const NO_DEFAULTS = { bcc: "", envelope: undefined, raw: undefined, dsn: undefined };
 
 /** Transports that hand a mail to one server, once; the last two are for tests. */
 const ONCE: ReadonlySet<string> = new Set(["SMTP", "SMTP (pool)", "JSONTransport", "StreamTransport"]);
@@ -38,6 +54,8 @@ const NO_GREETING: ReadonlySet<string> = new Set(["Connection timeout", "Greetin
 
 /** Hands mails over by a transporter of Nodemailer. */
 export class NodemailerMailer {
+  private readonly isSmtp: boolean;
+
   /** Throws LedgerError for a transport that may hand a mail over twice, or whose errors prove nothing. */
   constructor(private readonly transporter: Transporter) {
     const inner = (transporter as { transporter?: unknown }).transporter;
@@ -47,6 +65,8 @@ export class NodemailerMailer {
     if (name === "SMTP (pool)" && options["maxRequeues"] !== 0) {
       throw new LedgerError("a pool repeats mails by itself: give createTransport maxRequeues: 0");
     }
+    this.isSmtp = BY_SMTP.has(name);
+    watchContent(transporter);
   }
 
   /** Hand the mail over to the permit's `to` and copies, with its headers. Throws Refused or InDoubt. */
@@ -56,11 +76,13 @@ export class NodemailerMailer {
     const to = recipientFor(permit, mail.to);
     const { "Message-ID": messageId, ...headers } = headersFor(permit, mail.headers);
     const copies = permit.cc.map((address) => ({ name: "", address }));
+    const watch: Watch = { content: "unwatched" };
     let info: unknown;
     try {
-      info = await this.transporter.sendMail({ ...mail, to, cc: copies, headers, messageId });
+      info = await this.transporter.sendMail({ ...mail, ...NO_DEFAULTS, to, cc: copies, headers, messageId, [WATCH]: watch });
     } catch (error) {
-      const refusal = refusalOf(error);
+      const isBefore = this.isSmtp && watch.content === "unread";
+      const refusal = refusalOf(error) ?? (isBefore ? `SMTP: ${nameOf(error)} before the data` : undefined);
       if (refusal !== undefined) throw new Refused(refusal, { cause: error });
       throw new InDoubt(`SMTP: ${nameOf(error)}`, { cause: error });
     }
@@ -70,6 +92,25 @@ export class NodemailerMailer {
     }
     return { provider: "smtp" };
   }
+}
+
+/** Once for each transporter: the content of a mail that carries a watch tells when it is read. */
+function watchContent(transporter: Transporter): void {
+  if (watched.has(transporter)) return;
+  watched.add(transporter);
+  transporter.use("stream", (mail, done) => {
+    const watch: Watch | undefined = mail.data[WATCH];
+    if (watch !== undefined) {
+      watch.content = "unread";
+      mail.message.processFunc((input: Readable) => Readable.from(readBy(input, watch), { objectMode: false }));
+    }
+    done();
+  });
+}
+
+async function* readBy(input: Readable, watch: Watch): AsyncGenerator<Buffer> {
+  watch.content = "read";
+  for await (const part of input) yield part as Buffer;
 }
 
 /**

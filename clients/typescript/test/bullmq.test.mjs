@@ -44,9 +44,9 @@ after(async () => {
 });
 
 /** A worker with this sender; add a job, and say what became of it: `delayed`, or its end. */
-async function run(stub, send, { options, promote = 0 } = {}) {
+async function run(stub, send, { options, promote = 0, client = {} } = {}) {
   const starts = [];
-  const ledger = stub.ledger({ pace: { deadline: 0 } });
+  const ledger = stub.ledger({ pace: { deadline: 0 }, ...client });
   const process_ = (job, token) => {
     starts.push(job.attemptsStarted);
     return sendInJob(job, token, ledger, ASK, send, options);
@@ -113,6 +113,23 @@ for (const [name, headers, more, wait] of [
     isAbout(waits[0], wait);
   });
 }
+
+test("a refusal that only the program knows is waited for, too", async () => {
+  for (const send of [
+    () => Promise.reject(new RangeError("too large")),
+    (permit) => {
+      permit.rejected("too large");
+      throw new Error("pat@example.com");
+    },
+  ]) {
+    const stub = new Stub();
+    const classify = (error) => (error instanceof RangeError ? "too large" : undefined);
+    const { state, waits } = await run(stub, send, { client: { classify } });
+    assert.equal(state, "delayed");
+    isAbout(waits[0], 60);
+    assert.deepEqual(stub.bodies("outcome"), [{ outcome: "rejected", detail: "too large" }]);
+  }
+});
 
 test("a no that waiting does not change is the job's result", async () => {
   const stub = new Stub();

@@ -7,6 +7,7 @@ import { Refused } from "../delivery.js";
 import { Denied, Unavailable } from "../errors.js";
 import type { Ask } from "../kinds.js";
 import type { Ledger, Send } from "../ledger.js";
+import type { Permit } from "../permit.js";
 import { nameOf } from "../wire.js";
 
 const SOON = 60;
@@ -56,11 +57,17 @@ export async function sendInJob<T>(
   send: Send<T>,
   options: { readonly mostStarts?: number } = {},
 ): Promise<JobResult> {
+  let handed: Permit | undefined;
+  const handOver: Send<T> = (permit) => {
+    handed = permit;
+    return send(permit);
+  };
   try {
-    const { state, duplicate, permitId, providerMessageId } = await ledger.sendOnce(ask, send);
+    const { state, duplicate, permitId, providerMessageId } = await ledger.sendOnce(ask, handOver);
     return { state, duplicate, permitId, providerMessageId };
   } catch (error) {
-    const wait = waitAfter(error);
+    // `classify` of the client, and `permit.rejected()`, know of refusals that are no Refused.
+    const wait = handed?.outcome?.state === "rejected" ? SOON : waitAfter(error);
     if (wait !== undefined) {
       if ((job.attemptsStarted ?? 0) >= (options.mostStarts ?? MOST_STARTS)) {
         throw new UnrecoverableError(`waited too often: ${why(error)}`, { cause: error });

@@ -43,7 +43,8 @@ test("import and require give the same names", async () => {
   const required = require("@sendledger/client");
   for (const name of NAMES) assert.equal(typeof required[name], typeof client[name], name);
   assert.deepEqual(Object.keys(required).filter((name) => name !== "__esModule").sort(), Object.keys(client).sort());
-  for (const [adapter, name] of [["nodemailer", "NodemailerMailer"], ["resend", "ResendMailer"], ["bullmq", "sendInJob"]]) {
+  const adapters = { nodemailer: "NodemailerMailer", resend: "ResendMailer", bullmq: "sendInJob", opentelemetry: "OpenTelemetry" };
+  for (const [adapter, name] of Object.entries(adapters)) {
     const path = `@sendledger/client/${adapter}`;
     assert.equal(typeof require(path)[name], "function");
     assert.equal(typeof (await import(path))[name], "function");

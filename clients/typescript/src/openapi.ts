@@ -209,7 +209,9 @@ export interface components {
          * MailReportData
          * @description What the report of a mail system tells (RFC 3464, RFC 8098), where its parts are known.
          *
-         *     `about` is the Message-ID of the mail that the report is about.
+         *     `about` is the Message-ID of the mail that the report is about, `recipient` the one of its
+         *     recipients that it speaks of (default: the address that the permit was granted to), and `status`
+         *     the code of RFC 3463: `4.…` gave this mail up and holds no address.
          */
         MailReportData: {
             /**
@@ -221,6 +223,10 @@ export interface components {
             action?: ("failed" | "delayed" | "delivered" | "relayed" | "expanded") | null;
             /** About */
             about?: string | null;
+            /** Recipient */
+            recipient?: string | null;
+            /** Status */
+            status?: string | null;
         };
         /**
          * MessageRequest
@@ -480,7 +486,7 @@ export interface components {
          *     A reply is addressed to `reply_to` (default: the header `Reply-To`), else to `from`.
          *     `customer_id` names the owner of the correspondent's address: of the reply address in an inbound
          *     message, of `to` in an outbound one. An outbound message without a permit answers the messages
-         *     that it references.
+         *     that it references. `reports` are those on further recipients of one mail.
          */
         ThreadMessageData: {
             /** Thread Id */
@@ -511,6 +517,8 @@ export interface components {
             /** Return Path */
             return_path?: string | null;
             report?: components["schemas"]["MailReportData"] | null;
+            /** Reports */
+            reports?: components["schemas"]["MailReportData"][] | null;
             /** Metadata */
             metadata?: {
                 [key: string]: string;

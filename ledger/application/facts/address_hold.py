@@ -25,7 +25,7 @@ class AddressHoldTold(FactData):
     """An address was put on hold or released, for all kinds of mail or the named ones.
 
     The ledger need not have heard of the address: a list of suppressions is told like that. A
-    release lifts what `told_by` told, and without that what every source did: it is about the address.
+    release lifts what `told_by` told; without that what every source told.
     """
 
     address: Address

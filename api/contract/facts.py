@@ -165,7 +165,7 @@ class AddressHoldData(Body):
 
 
 class AddressUnholdData(AddressHoldData):
-    """`address.unhold`: lifts what its own source told, or the source that `told_by` names.
+    """`address.unhold`: lifts the holds of this reason, or only that of the source `told_by`.
 
     `told_by` is that of the hold as `GET /v1/customers/{id}` shows it.
     """

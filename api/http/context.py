@@ -9,7 +9,7 @@ from fastapi import Request
 from api.claims.parts import ClaimParts
 from api.contract.translation import Translator
 from api.guard_check.parts import ProbedParts
-from api.http.key_limits import KeyLimits
+from api.http.key_rates import KeyRates
 from api.http.key_ring import KeyRing
 from api.http.unusable_alerts import UnusableNews
 from api.running.latency import Latencies
@@ -28,7 +28,7 @@ class Context(ClaimParts, ProbedParts):
     settings: Settings
     translator: Translator
     keys: KeyRing
-    key_limits: KeyLimits
+    key_rates: KeyRates
     writer: PostgresWriter
     intake: Intake
     refresher: Refresher

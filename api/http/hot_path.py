@@ -119,14 +119,14 @@ class HotPath:
         if caller is None or (path.startswith(_IN_NEED) and may_use_the_reserve(caller)):
             await self._bounded(scope, receive, send)
             return
-        refused = context.key_limits.enter(caller.key_id)
+        refused = context.key_rates.enter(caller.key_id)
         if refused is not None:
             await send_answer(scope, send, refused)
             return
         try:
             await self._bounded(scope, receive, send)
         finally:
-            context.key_limits.leave(caller.key_id)
+            context.key_rates.leave(caller.key_id)
 
     def _shortcut(self, path: str, headers: Headers) -> _Way | None:
         if path == PERMITS:
@@ -162,7 +162,7 @@ class HotPath:
         caller = await caller_of(context, authorization)
         if not caller.may("send") and not (path != PERMITS and caller.may("operate")):
             return problem_answer("forbidden", "this needs the scope send")
-        refused = context.key_limits.enter(caller.key_id)
+        refused = context.key_rates.enter(caller.key_id)
         if refused is not None:
             return refused
         try:
@@ -171,7 +171,7 @@ class HotPath:
                 return await ask(context, caller, path, body, key_header)
             return await _reported(context, caller, path, body)
         finally:
-            context.key_limits.leave(caller.key_id)
+            context.key_rates.leave(caller.key_id)
 
     async def _bounded(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request to FastAPI and count its body; answer 413 if it is too large."""

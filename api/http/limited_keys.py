@@ -1,4 +1,4 @@
-"""What the limits of a key mean for calls that no decision stands behind: lists, claims, leases."""
+"""Applies a key's limits to calls that take no decision: lists, claims, leases."""
 
 from collections.abc import Iterable
 

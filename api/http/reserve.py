@@ -1,4 +1,4 @@
-"""Who is served where everything else is taken: operators and admins, in what they alone may do."""
+"""Capacity that is reserved for operators and admins, for what they alone may do."""
 
 from collections.abc import Collection
 

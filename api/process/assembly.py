@@ -12,7 +12,7 @@ from api.claims.claimed_customers import ClaimedCustomers
 from api.contract.translation import Translator
 from api.http.app import build_http
 from api.http.context import Context
-from api.http.key_limits import KeyLimits
+from api.http.key_rates import KeyRates
 from api.http.key_ring import KeyRing
 from api.http.metrics import LedgerCollector
 from api.paging.pager import Pager
@@ -104,7 +104,7 @@ def build_context(
         projector=Projector(conninfo, alert=lag_alert(connections)),
         pager=pager,
         keys=KeyRing(conninfo),
-        key_limits=KeyLimits(settings.per_key),
+        key_rates=KeyRates(settings.per_key),
         supervisor=supervisor,
         intake=intake,
         refresher=Refresher(intake, connections, settings.apis, policy),

@@ -9,10 +9,16 @@ async def watch_feeds(parts: Parts) -> None:
     """Write what this process has heard, then put on record which sources are silent by now.
 
     In this order: a source that was heard a moment ago is not silent. The silence itself is decided
-    by the engine, so that a guard can rely on it; a clock that is suspect makes nobody silent.
-    Raises StoreUnavailable.
+    by the engine, so that a guard can rely on it; a clock that is suspect makes nobody silent. One
+    at a time: whoever reads the feeds sees what one that was under way has found. Raises
+    StoreUnavailable.
     """
-    await _write_heard(parts)
+    async with parts.engine.heard.watch:
+        await _write_heard(parts)
+        await _note_silent(parts)
+
+
+async def _note_silent(parts: Parts) -> None:
     hours = parts.policy.feed_silent_hours
     if not hours or parts.engine.clock_suspect is not None:
         return

@@ -4,6 +4,7 @@ Kept in memory and written every few seconds: a row a fact would cost the way of
 something that is asked for by the hour. What a crash loses are seconds of a count.
 """
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -31,9 +32,13 @@ class Heard:
 
 
 class HeardFeeds:
-    """The sources heard since `take`; of more than a thousand at once the rest is not noted."""
+    """The sources heard since `take`; of more than a thousand at once the rest is not noted.
+
+    `watch` is held by whoever writes them down.
+    """
 
     def __init__(self) -> None:
+        self.watch = asyncio.Lock()
         self._heard: dict[str, Heard] = {}
 
     def note(self, at: datetime, commands: Iterable[Command], answers: Iterable[Answer]) -> None:

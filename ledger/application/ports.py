@@ -217,7 +217,7 @@ class WriterSession(Protocol):
     """One connection that writes; used by one engine at a time."""
 
     def anticipate(self) -> bool:
-        """Begin already, as far as that needs no waiting; was it done? Then `begin` must follow."""
+        """Start the transaction if that needs no wait. True if it is started: then call `begin`."""
 
     async def begin(self) -> Head:
         """Start a transaction, take the writer lock, and read head and time after it.

@@ -119,7 +119,7 @@ class HoldBook:
         return of_all is None or hold.at >= of_all.at
 
     def _words_on(self, kind: str, but: str | None) -> list[Hold]:
-        """The word on each reason that a mail of this kind goes by: its own before that for all."""
+        """For each reason the hold that binds this kind: its own, else that for all kinds."""
         found = []
         for words in self.holds.values():
             word = words.get(kind) or words.get(EVERY_KIND)

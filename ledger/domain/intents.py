@@ -1,4 +1,4 @@
-"""Intents of messages: when a word says the same as another, for all that it is spelt otherwise."""
+"""Intents of messages: which spellings are the same intent."""
 
 import re
 from collections.abc import Iterable

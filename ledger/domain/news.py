@@ -1,4 +1,4 @@
-"""When news is of: what comes from further ahead than clocks differ is of its arrival (D10)."""
+"""From when on a fact counts: its own time, or its arrival if it is dated too far ahead (D10)."""
 
 from datetime import datetime, timedelta
 

@@ -225,7 +225,7 @@ class NamedSend:
         )
 
     def obstacle(self) -> Denial | None:
-        """The end of what it announces; one that was refused again and again waits for a human."""
+        """A denial where its subscription has ended, or after too many rejections of its mail."""
         if self.ended is not None:
             return self.ended.obstacle(self.name)
         rejections = self.permit.rejections if self.permit else 0

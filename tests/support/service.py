@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,7 @@ SERVE = (sys.executable, "-m", "api.cli.main", "serve", "--port", "0")
 """The command that starts a service, run in ROOT."""
 _SECONDS = 60.0
 _START_SECONDS = 300.0
+_STOP_SECONDS = 300.0
 """A machine with 15 times the work it can do imports slowly; a start that fails ends at once."""
 _SECRET = "the secret of every service under test"
 _KEY = "slk_the_first_key_of_a_service_under_test"
@@ -273,8 +275,17 @@ def running_service(
                     itertools.cycle(https),
                 )
         finally:
-            process.terminate()
-            process.wait(timeout=_SECONDS)
+            _stop(process)
+
+
+def _stop(process: Running) -> None:
+    """Have it stop in order. Raises TimeoutExpired where it does not, and leaves no process."""
+    process.terminate()
+    try:
+        process.wait(timeout=_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.kill(process.pid, signal.SIGKILL)
+        raise
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from api.imports.profiles.table import Table, words
 
 
 class PlainCsv(Table):
-    """Never guessed: which of two columns is meant is for the one who calls for it to know."""
+    """Is taken only when it is named: which of two columns counts is not certain."""
 
     __slots__ = ()
 

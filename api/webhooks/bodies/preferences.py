@@ -24,12 +24,15 @@ def preference(
     """`address.hold` or `address.unhold` for one reason; `time` None is arrival.
 
     `whole` says that the provider mails the address nothing any more. Where it leaves out only a
-    list, a group or a topic, the hold is for the kinds of mail that people subscribe to. Raises
-    Unusable where there is no address.
+    list, a group or a topic, the hold is for the kinds of mail that people subscribe to. It lifts
+    only what the provider itself told: it does not know what another one stopped. Raises Unusable
+    where there is no address.
     """
     data: dict[str, object] = {"address": bare_address(address, "the recipient"), "reason": reason}
     if not whole:
         data["kinds"] = list(OPTIONAL)
+    if not held:
+        data["told_by"] = settings.source
     kind = "address.hold" if held else "address.unhold"
     return Fact(checked_text(id, "the event's id"), settings.source, kind, time, data)
 

@@ -25,7 +25,7 @@ class AddressHoldTold(FactData):
     """An address was put on hold or released, for all kinds of mail or the named ones.
 
     The ledger need not have heard of the address: a list of suppressions is told like that. A
-    release lifts what its own source told, or what `told_by` did.
+    release lifts what `told_by` told; without that what every source told.
     """
 
     address: Address
@@ -62,25 +62,31 @@ class AddressHoldToldType(FactType[AddressHoldTold]):
                 world, outcome, fingerprint, hold, source=source, customer_id=owner_id
             )
         else:
-            news = self._release(world, outcome, fingerprint, hold, source, fact.source)
+            news = self._release(world, outcome, fingerprint, hold, data.told_by, fact.source)
         if not news:
             outcome.result = "stale"
         return outcome
 
     def _release(
-        self, world: World, outcome: Outcome, fingerprint: str, lifted: Hold, source: str, by: str
+        self,
+        world: World,
+        outcome: Outcome,
+        fingerprint: str,
+        lifted: Hold,
+        told_by: str | None,
+        by: str,
     ) -> bool:
-        """Lift what the source told, and what is on record without a source. Was it news?"""
-        mailbox = world.mailbox(fingerprint)
-        nameless = mailbox is not None and lifted.reason in mailbox.holds.holds
-        sources = dict.fromkeys((source, "") if nameless else (source,))
-        by, reason = by or "a fact", lifted.reason
+        """Lift what is on record of these sources, and of none. Was it news?"""
+        mailbox, reason = world.mailbox(fingerprint), lifted.reason
+        nameless = mailbox is not None and reason in mailbox.holds.holds
+        own = told_by or by
+        others = others_holding(world, fingerprint, reason, own)
+        lifts = (own, *(others if told_by is None else ()), *([""] if nameless else ()))
         news = [
-            release_address(world, outcome, fingerprint, lifted, by, reason, told)
-            for told in sources
+            release_address(world, outcome, fingerprint, lifted, by or "a fact", reason, source)
+            for source in dict.fromkeys(lifts)
         ]
-        others = others_holding(world, fingerprint, reason, source)
-        if others:
+        if told_by is not None and others:
             names = ", ".join(others[:_MOST_NAMED])
             outcome.body = {"detail": f"it is still held by what was told by {names} (told_by)"}
         return any(news)

@@ -1,4 +1,4 @@
-"""Answers that went out without a permit: whoever answers by hand has answered."""
+"""Answers that went out without a permit: each counts as the answer to what it answers."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""News from the future is taken as of its arrival, whatever its type, and a human hears (D10)."""
+"""A fact that is dated ahead counts from its arrival, and raises an alert (D10)."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""A snapshot that says what is on record once more: kept beside the log, as when it was said (D10).
+"""An unchanged snapshot: only its time is stored, beside the log, and no event (D10).
 
 The log has such news a few times a day only, but no later fact may be judged as if it had not come:
 when the invoice was seen so last is a look-up that each replaces, and counts in every comparison.

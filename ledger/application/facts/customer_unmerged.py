@@ -1,4 +1,4 @@
-"""`customer.unmerged`: two customers who had been made one are two after all (design D9)."""
+"""`customer.unmerged`: undoes a merge of two customers (design D9)."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -143,9 +143,9 @@ def _part(world: World, outcome: Outcome, gone: Customer, chain: list[Customer])
 
 
 def _subscriptions_of(gone: Customer, one: Customer) -> tuple[Subscription, ...]:
-    """Their own with the latest word on each, and those of whose end was told while they were one.
+    """Their subscriptions, each in its latest state, and those that ended during the merge.
 
-    Nobody can say whose the latter are: an end binds both, for it stops mails.
+    Nobody can say whose the latter are, so an end counts for both: it stops mails.
     """
     own, known = gone.subscriptions.known, one.subscriptions.known
     since = gone.merged_at

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,13 @@ from ledger.application.commands import ApplyFact, Command, Redeem, ReportOutcom
 from ledger.application.engine import Engine
 from ledger.application.facts.fact import Fact
 from ledger.domain.policy import Policy
+from ledger.store.migrate import migrate
 from projections.effect import Effect, End, MailsADay, Prevented, curves_of, effect_of
 from projections.schema import prepare
 from tests.integration.analytics.conftest import caught_up
 from tests.integration.store.engines import ask, codes, engine_on, set_clock
 from tests.support import build
+from tests.support.postgres import fresh_database
 
 MONDAY = datetime(2026, 11, 2, 12, tzinfo=UTC)
 END = MONDAY + timedelta(days=10)
@@ -96,14 +98,21 @@ async def report(database: str, from_: datetime, to: datetime) -> Effect:
         return await effect_of(connection, from_, to)
 
 
-@pytest.fixture
-def effect(database: str) -> Effect:
+@pytest.fixture(scope="module")
+def told_database(postgres: str) -> Iterator[str]:
+    """The ledger after the story; tests only read it."""
+    with fresh_database(postgres) as database:
+        migrate(database)
+        asyncio.run(prepare(database, Policy()))
+        asyncio.run(story(database))
+        yield database
+
+
+@pytest.fixture(scope="module")
+def effect(told_database: str) -> Effect:
     """The report of the whole story."""
-    asyncio.run(prepare(database, Policy()))
-    asyncio.run(story(database))
-    return asyncio.run(
-        report(database, MONDAY - timedelta(days=1), datetime(2027, 1, 1, tzinfo=UTC))
-    )
+    ahead = datetime(2027, 1, 1, tzinfo=UTC)
+    return asyncio.run(report(told_database, MONDAY - timedelta(days=1), ahead))
 
 
 def test_the_figures_are_those_that_were_made(effect: Effect) -> None:
@@ -131,10 +140,12 @@ def test_the_figures_are_those_that_were_made(effect: Effect) -> None:
     }
 
 
-def test_what_lies_before_and_after_is_left_out(database: str, effect: Effect) -> None:
-    later = asyncio.run(report(database, MONDAY + timedelta(days=3), END))
+def test_what_lies_before_and_after_is_left_out(told_database: str) -> None:
+    later = asyncio.run(report(told_database, MONDAY + timedelta(days=3), END))
     assert (later.prevented, later.caution, later.mails) == ((), (), (MailsADay(1, 1),))
-    early = asyncio.run(report(database, MONDAY - timedelta(days=1), MONDAY + timedelta(days=4)))
+    early = asyncio.run(
+        report(told_database, MONDAY - timedelta(days=1), MONDAY + timedelta(days=4))
+    )
     # The payment of the fifth day is not known yet: the four are looked at for four days.
     assert [(p.days, p.paid, p.censored) for p in early.curves[0].points] == [(2, 1, 0), (4, 0, 3)]
 
@@ -190,9 +201,9 @@ def test_a_ledger_without_a_mail_has_a_report(database: str) -> None:
     assert effect_html(empty).count("Nothing in this time.") == 5
 
 
-def test_the_command_writes_it(database: str, effect: Effect, tmp_path: Path) -> None:
+def test_the_command_writes_it(told_database: str, effect: Effect, tmp_path: Path) -> None:
     env = {
-        "LEDGER_DATABASE_URL": database,
+        "LEDGER_DATABASE_URL": told_database,
         "LEDGER_DATA_DIR": str(tmp_path),
         "LEDGER_SECRET": "0123456789abcdef0123456789abcdef",
         "LEDGER_CONFIG": "",

@@ -5,13 +5,14 @@ import asyncio
 import psycopg
 import pytest
 from psycopg import sql
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from ledger.domain.policy import Policy
-from ledger.store.embedded.cluster import ROLE
+from ledger.store.embedded.cluster import ROLE, SUPERUSER
 from ledger.store.looking_back.audit import verify
 from ledger.store.migrate import migrate
 from ledger.store.setup import prepare_ledger
+from projections.models import MODELS
 from projections.rebuild import rebuild
 from projections.schema import prepare, prepare_projections
 from tests.integration.audit.conftest import Command, make_history
@@ -141,3 +142,24 @@ def test_the_ledger_works_as_ever_under_its_lesser_role(owned: str) -> None:
     assert count(owned, "decisions") == 24
     assert count(owned, "policies") == 2
     assert verify(owned).ok
+
+
+def test_read_models_that_a_superusers_migrate_made_are_the_services_own(
+    history: str, command: Command
+) -> None:
+    prepare_projections(make_conninfo(history, user=SUPERUSER), Policy())
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        asyncio.run(rebuild(history, "customers", Policy()))
+    script = command("audit", "roles", "--app", ROLE, "--owner", OWNER).output
+    with superuser(history, str(conninfo_to_dict(history)["dbname"])) as connection:
+        connection.execute(script.encode())
+    for name in MODELS:
+        asyncio.run(rebuild(history, name, Policy()))
+    with psycopg.connect(history) as connection:
+        found = connection.execute("SELECT count(*) FROM analytics.sends").fetchone()
+        owners = connection.execute(
+            "SELECT DISTINCT pg_get_userbyid(relowner)::text FROM pg_class"
+            " WHERE relnamespace = 'analytics'::regnamespace"
+        ).fetchall()
+    assert found == (12,)
+    assert owners == [(ROLE,)]

@@ -101,13 +101,19 @@ def test_a_hold_that_names_no_source_is_lifted_by_anybody() -> None:
     held = fact(address_hold(PAT, "unsubscribed"), "2026-12-01T00:00:00Z")
     scenario = now().when(held, *sendgrid("resubscribe", "2"))
     assert denied(scenario) is None
-    scenario = now().when(*mailgun(), address_unhold(PAT, "unsubscribed"))
+
+
+def test_whoever_names_no_source_lifts_what_each_of_them_told() -> None:
+    scenario = now().when(*mailgun(), *sendgrid("unsubscribe", "2"))
     assert denied(scenario) == "on_hold"
+    assert denied(scenario.when(address_unhold(PAT, "unsubscribed"))) is None
 
 
-def test_a_human_names_whose_hold_is_lifted() -> None:
+def test_a_release_may_name_whose_hold_it_lifts() -> None:
     wish = {"address": PAT, "reason": "unsubscribed"}
-    scenario = now().when(*mailgun(), told("address.unhold", wish, source="support"))
+    scenario = now().when(
+        *mailgun(), told("address.unhold", wish | {"told_by": "sendgrid"}, source="support")
+    )
     assert scenario.body["detail"] == "it is still held by what was told by mailgun (told_by)"
     assert denied(scenario) == "on_hold"
     scenario.when(told("address.unhold", wish | {"told_by": "mailgun"}, source="support"))

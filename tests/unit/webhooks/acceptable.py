@@ -52,7 +52,7 @@ REQUIRED = {
     "subscription.ended": {"subscription_id", "customer_id"},
     "subscription.resumed": {"subscription_id", "customer_id"},
     "address.hold": {"address", "reason"},
-    "address.unhold": {"address", "reason"},
+    "address.unhold": {"address", "reason", "told_by"},
     "thread.message": {"thread_id", "message_id", "direction", "from", "at"},
     "send.observed": {"customer_id", "at"},
     "delivery": {"provider", "event"},

@@ -2,7 +2,7 @@
 
 import pytest
 
-from api.http.key_limits import KeyLimits
+from api.http.key_rates import KeyRates
 from api.settings.greedy_callers import BadBound, PerKey, read_door, read_per_key
 from ledger.application.answers import Answer
 
@@ -16,7 +16,7 @@ def _headers(answer: Answer | None) -> dict[str, str]:
 
 
 def test_a_key_may_ask_so_often_in_a_second_and_earns_more_with_time() -> None:
-    limits = KeyLimits(PerKey(a_second=4, at_once=100))
+    limits = KeyRates(PerKey(a_second=4, at_once=100))
     assert [limits.enter("a", 10.0) for _ in range(4)] == [None] * 4
     assert _headers(limits.enter("a", 10.0)) == {
         "Retry-After": "1",
@@ -29,7 +29,7 @@ def test_a_key_may_ask_so_often_in_a_second_and_earns_more_with_time() -> None:
 
 
 def test_a_key_may_have_so_many_requests_at_once() -> None:
-    limits = KeyLimits(PerKey(a_second=100, at_once=2))
+    limits = KeyRates(PerKey(a_second=100, at_once=2))
     assert [limits.enter("a", 0.0) for _ in range(2)] == [None] * 2
     assert _headers(limits.enter("a", 0.0)) == {
         "Retry-After": "1",
@@ -41,14 +41,14 @@ def test_a_key_may_have_so_many_requests_at_once() -> None:
 
 
 def test_keys_do_not_share() -> None:
-    limits = KeyLimits(PerKey(a_second=1, at_once=1))
+    limits = KeyRates(PerKey(a_second=1, at_once=1))
     assert limits.enter("a", 0.0) is None
     assert limits.enter("b", 0.0) is None
     assert limits.enter("a", 0.0) is not None
 
 
 def test_what_is_kept_of_keys_has_a_bound_and_loses_nobody_who_is_being_answered() -> None:
-    limits = KeyLimits(PerKey(a_second=1, at_once=1))
+    limits = KeyRates(PerKey(a_second=1, at_once=1))
     assert limits.enter("busy", 0.0) is None
     for number in range(20_000):
         assert limits.enter(str(number), 0.0) is None

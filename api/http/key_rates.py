@@ -1,4 +1,4 @@
-"""What one key may ask for at once and in a second, so that others are still answered."""
+"""How many requests one key may have at once and in a second, so that others are answered too."""
 
 import math
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ class _Use:
     at: float
 
 
-class KeyLimits:
+class KeyRates:
     """Counts the requests of each key; a token bucket holds as many as a second has."""
 
     def __init__(self, limits: PerKey | None = None) -> None:

@@ -68,6 +68,7 @@ GETS: dict[tuple[str, str], str] = {
     ("GET", "/v1/decisions/{decision_id}"): NOTHING,
     ("GET", "/v1/events"): NOTHING,
     ("GET", "/v1/audit/verify"): NOTHING,
+    ("GET", "/v1/reports/effect"): NOTHING,
     ("GET", "/v1/customers/{customer_id}/timeline"): NOTHING,
     ("GET", "/v1/invoices/{invoice_id}/timeline"): NOTHING,
     ("POST", "/v1/customers/{customer_id}/erase"): NOTHING,

@@ -2,6 +2,7 @@
 
 import threading
 from datetime import timedelta
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -16,14 +17,16 @@ def test_every_read_may_name_a_position_it_must_have_seen(
     route: Route, shared_service: Service
 ) -> None:
     head = shared_service.get("/v1/control").ok()["position"]
+    path, _, query = route.url.partition("?")
+    named = dict(parse_qsl(query))
     plain = shared_service.get(route.url)
-    seen = shared_service.get(route.url, after=head)
+    seen = shared_service.get(path, **named, after=head)
     assert (seen.status, seen.code) == (plain.status, plain.code)
-    beyond = shared_service.get(route.url, after=str(int(head) + 1_000_000)).no(503, "stale")
+    beyond = shared_service.get(path, **named, after=str(int(head) + 1_000_000)).no(503, "stale")
     assert beyond["retryable"] is True
     assert int(beyond.headers["retry-after"]) >= 1
     for after in ("x", "-1", "1.5", "", "9" * 30):
-        shared_service.get(route.url, after=after).no(422, "invalid_request")
+        shared_service.get(path, **named, after=after).no(422, "invalid_request")
 
 
 def test_a_read_model_that_stands_still(service: Service, name: str, stalled: None) -> None:

@@ -106,7 +106,7 @@ def test_a_payment_on_its_way_that_names_no_invoice_is_looked_up(desk: Service) 
 
 def test_an_account_that_came_back_says_nothing_of_money(desk: Service) -> None:
     told = post(desk, "recurly/reactivated_account_notification.xml")
-    assert [result["result"] for result in told["results"]] == ["ignored"]
+    assert [result["result"] for result in told["results"]] == ["applied"]
     assert (told["ignored"], told["rejected"]) == ("irrelevant_event", 0)
 
 

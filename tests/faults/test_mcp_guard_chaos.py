@@ -1,4 +1,4 @@
-"""MCP guards and agents killed at each step on a bad network: at most one mail for each send.
+"""MCP guards, agents and servers killed at each step, on a bad network: one mail at most.
 
 The ledger is restarted under them. `make torture-gates` runs the same with many more sends, for
 which two agents race, several calls at once.
@@ -11,7 +11,8 @@ import signal
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from itertools import cycle, islice
 from pathlib import Path
 from threading import Lock, Semaphore
 from typing import Any
@@ -30,16 +31,18 @@ _AGENT = (sys.executable, "-m", "tests.support.chaos_mcp_agent")
 _AGENTS = 2
 _IS_SMALL = SENDS < 100
 _CLOCK = "2026-12-01T00:00:00+00:00"
-_VICTIMS = (("guard",), ("agent",), ("guard", "agent"))
+_VICTIMS = (("server",), ("guard",), ("agent",), ("guard", "agent"))
+"""The first agent begins with the first of them, the second with the third."""
 _PATHS = {"/permits": "ask", "/redeem": "redeem", "/outcome": "outcome"}
 """How the path ends of which the answer does not come to a guard that is killed."""
 
 
 class Killer:
-    """Kills an agent, its guard or both, where the agent's plan says so."""
+    """Kills an agent, its guard, both, or the e-mail server, where the agent's plan says so."""
 
-    def __init__(self, watch: Path, draw: random.Random) -> None:
-        self._watch, self._draw, self._lock = watch, draw, Lock()
+    def __init__(self, watch: Path, number: int) -> None:
+        self._watch, self._lock = watch, Lock()
+        self._victims = islice(cycle(_VICTIMS), 2 * number, None)
         self._plan: dict[str, Any] = {}
         self._seen = 0
         self.kills: Counter[str] = Counter()
@@ -54,10 +57,11 @@ class Killer:
                 return
             self._seen += 1
             if self._seen == plan["after"]:
-                victims = self._draw.choice(_VICTIMS)
+                victims = next(self._victims)
                 self.kills[" and ".join(victims)] += 1
                 for victim in victims:
-                    os.kill(plan[victim], signal.SIGKILL)
+                    with suppress(ProcessLookupError):
+                        os.kill(plan[victim], signal.SIGKILL)
 
 
 def _agent(
@@ -69,7 +73,7 @@ def _agent(
     """
     draw = random.Random(SEED + number)
     watch = folder / f"watch-{number}"
-    killer = Killer(watch, draw)
+    killer = Killer(watch, number)
     ledger = stack.enter_context(watched_ledger(plan["ledger"]))
     ledger.on_answer = lambda path: killer.at(_PATHS[path[path.rindex("/") :]])
     out = stack.enter_context(watched_ledger(plan["receiver"]))

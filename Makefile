@@ -38,7 +38,7 @@ help:
 	@echo "make test-clients  test the TypeScript client; needs npm and redis-server"
 	@echo "make torture-clients-typescript  the same as torture-clients for the TypeScript client"
 	@echo "make client-types  make the TypeScript client's types from the OpenAPI document"
-	@echo "make torture-gates  kill the SMTP and the HTTP gate, SENDS mails on a bad network"
+	@echo "make torture-gates  kill the SMTP and the HTTP gate and the MCP guard, SENDS mails on a bad network"
 	@echo "make test-clients-gates  programs in JavaScript, Ruby and PHP behind the gates"
 	@echo "make audit-dependencies  look for known vulnerabilities in the pinned packages"
 	@echo "make sbom     write what a release is made of, as CycloneDX, to dist/send-ledger.cdx.json"
@@ -106,7 +106,7 @@ torture-clients-typescript: install client-tools
 
 torture-gates: install
 	LEDGER_TEST_GATE_SENDS=$(SENDS) LEDGER_TEST_GATE_SEED=$(SEED) \
-	  $(BIN)/python -m pytest -q -s -n 0 tests/faults/test_gates_chaos.py
+	  $(BIN)/python -m pytest -q -s -n 0 tests/faults/test_gates_chaos.py tests/faults/test_mcp_guard_chaos.py
 
 # npm brings the providers' libraries; Ruby with Action Mailer and PHP with PHPMailer are Debian's.
 gate-programs:

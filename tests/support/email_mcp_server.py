@@ -1,17 +1,20 @@
-"""A small e-mail MCP server, which the guard's tests stand before: `python … FILE`.
+"""A small e-mail MCP server, which the guard's tests stand before: `python … FILE` or `… URL`.
 
-It appends each mail that it sends to the file, as a line of JSON.
+It appends each mail that it sends to the file, as a line of JSON; or posts it to the URL, under its
+subject.
 """
 
 import json
 import sys
 from pathlib import Path
 
+import httpx
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
 server: MCPServer[None] = MCPServer("mailer", log_level="ERROR")
 OUTBOX = Path(sys.argv[1])
+RECEIVER = sys.argv[1] if sys.argv[1].startswith("http:") else None
 
 
 @server.tool()
@@ -19,6 +22,9 @@ def send_email(to: list[str], subject: str, body: str) -> dict[str, str]:
     """Send a mail."""
     if subject == "fail":
         raise ToolError("the provider timed out")
+    if RECEIVER is not None:
+        answer = httpx.post(f"{RECEIVER}/{subject}", json={"to": to, "body": body}, timeout=30)
+        return {"id": str(answer.raise_for_status().json()["id"])}
     with OUTBOX.open("a") as outbox:
         outbox.write(json.dumps({"to": to, "subject": subject, "body": body}) + "\n")
     return {"id": f"mail-{len(OUTBOX.read_text().splitlines())}"}

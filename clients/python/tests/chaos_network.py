@@ -8,7 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from urllib.parse import urlsplit
@@ -91,13 +91,18 @@ def harmful_proxy(target: str, seed: int, harm: float) -> Iterator[Proxy]:
             if fault == "late":
                 time.sleep(LATE)
             if fault == "twice":
-                other = threading.Thread(target=self.forwarded, args=(body,))
+                other = threading.Thread(target=self.repeated, args=(body,))
                 other.start()
             status, content, headers = self.forwarded(body)
             if fault == "twice":
                 other.join()
             if fault != "drop_answer":
                 self.answer(status, content, headers)
+
+        def repeated(self, body: bytes) -> None:
+            """Forward it once more; nobody waits for this answer, nor for a ledger that is away."""
+            with suppress(OSError):
+                self.forwarded(body)
 
         def forwarded(self, body: bytes) -> tuple[int, bytes, list[tuple[str, str]]]:
             """The ledger's answer."""

@@ -52,7 +52,7 @@ class Run:
         most = 3 if sends < _FEW else 20
         while True:
             step = waiting.pop() if waiting else self.draw.choice(STEPS)
-            if not waiting and sends < _FEW and self.kills.total() >= len(STEPS):
+            if not waiting and sends < _FEW and self.kills.total() >= len(steps):
                 step = "none"
             if self.process(step=step, after=self.draw.randint(1, most)) == 0:
                 return

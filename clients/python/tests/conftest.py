@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -25,9 +28,17 @@ def service(postgres: str) -> Iterator[Service]:
 def stub(monkeypatch: pytest.MonkeyPatch) -> Stub:
     """A stand-in for the ledger; whoever sleeps does not wait."""
     clock = Clock()
-    monkeypatch.setattr("sendledger.drivers.time.sleep", clock.sleep)
-    monkeypatch.setattr("sendledger.drivers.asyncio.sleep", clock.asleep)
+    # For the drivers alone: a server that another test runs in a thread sleeps by itself.
+    monkeypatch.setattr("sendledger.drivers.time", _but_sleep(time, clock.sleep))
+    monkeypatch.setattr("sendledger.drivers.asyncio", _but_sleep(asyncio, clock.asleep))
     return Stub(clock)
+
+
+def _but_sleep(module: ModuleType, sleep: Any) -> ModuleType:
+    """The module with another `sleep`."""
+    found = ModuleType(module.__name__)
+    found.__dict__.update(module.__dict__, sleep=sleep)
+    return found
 
 
 @pytest.fixture(params=sorted(FACES))

@@ -1,16 +1,17 @@
 """Gates killed at each step on a network that drops, doubles and delays: at most one mail each.
 
-`make torture-gates` runs the same with many more sends.
+The ledger is restarted under them. `make torture-gates` runs the same with many more sends.
 """
 
 import os
 import random
 import smtplib
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,11 +19,13 @@ import httpx
 import pytest
 
 from clients.python.tests.chaos_network import harmful_proxy
+from ledger.store.migrate import migrate
 from tests.support.chaos_judge import HELD_AFTER, judged
 from tests.support.gate_process import GateProcess
 from tests.support.http_gate import http_gate_file, running_http_gate
 from tests.support.mail_provider import KEY, mail_provider
-from tests.support.service import Client, Service, fresh_service
+from tests.support.postgres import fresh_database
+from tests.support.service import Client, running_service
 from tests.support.smtp_gate import (
     LOGIN,
     PASSWORD,
@@ -37,6 +40,7 @@ from tests.support.watched_ledger import WatchedLedger, watched_ledger
 
 SENDS = int(os.environ.get("LEDGER_TEST_GATE_SENDS", "8"))
 SEED = int(os.environ.get("LEDGER_TEST_GATE_SEED", "1"))
+_CLOCK = "2026-12-01T00:00:00+00:00"
 _PROGRAMS = 8
 """So many at once; each send is tried by two of them."""
 _TRIES = 4
@@ -114,13 +118,6 @@ class Killer:
             self._is_over = True
             self._gate.process.terminate()
             return self._gate.ended()
-
-
-@pytest.fixture
-def service(postgres: str) -> Iterator[Service]:
-    """A ledger on a test clock."""
-    with fresh_service(postgres, "2026-12-01T00:00:00+00:00") as running:
-        yield running
 
 
 @contextmanager
@@ -229,21 +226,30 @@ def _said(name: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("gate", ["smtp", "http"])
 def test_a_killed_gate_on_a_bad_network_mails_at_most_once(
-    service: Service, tmp_path: Path, gate: str
+    postgres: str, tmp_path: Path, gate: str
 ) -> None:
-    direct, key = str(service.http.base_url), service.client("send")
     names = [f"s{number}" for number in range(SENDS)]
-    with (
-        _smtp() if gate == "smtp" else _http() as stand,
-        harmful_proxy(direct, SEED, harm=0.15) as bad,
-        watched_ledger(bad.url) as ledger,
-    ):
-        heard, killer = _run(stand, ledger, key, tmp_path, names)
+    with ExitStack() as stack:
+        conninfo = stack.enter_context(fresh_database(postgres))
+        migrate(conninfo)
+        stand = stack.enter_context(_smtp() if gate == "smtp" else _http())
+        pool = stack.enter_context(ThreadPoolExecutor(1))
+        with running_service(conninfo, _CLOCK) as first:
+            direct, key = str(first.http.base_url), first.client("send")
+            bad = stack.enter_context(harmful_proxy(direct, SEED, harm=0.15))
+            ledger = stack.enter_context(watched_ledger(bad.url))
+            running = pool.submit(_run, stand, ledger, key, tmp_path, names)
+            _wait_for(lambda: stand.counts().total() >= SENDS // 4 or running.done())
+        # The ledger is restarted under the gate: what comes meanwhile is refused for now.
+        port = first.http.base_url.port or 0
+        service = stack.enter_context(running_service(conninfo, _CLOCK, port=port))
+        heard, killer = running.result()
         service.advance(minutes=11)
         judged(service, key.name, stand.counts(), names)
-        with stand.direct(direct, key.key) as port:
-            with ThreadPoolExecutor(_PROGRAMS) as pool:
-                last = dict(zip(names, pool.map(lambda n: stand.send(port, n), names), strict=True))
+        with stand.direct(direct, key.key) as gate_port:
+            with ThreadPoolExecutor(_PROGRAMS) as programs:
+                words = programs.map(lambda n: stand.send(gate_port, n), names)
+                last = dict(zip(names, words, strict=True))
             counts = stand.counts()
         service.advance(minutes=11)
         states = judged(service, key.name, counts, names)
@@ -256,6 +262,13 @@ def test_a_killed_gate_on_a_bad_network_mails_at_most_once(
             assert counts[name] == 1, (name, heard[name], last[name])
     ends = Counter(state for name in names for state in states[name])
     print(f"{gate}: {SENDS} sends, {killer.kills} kills, {dict(bad.made)} requests, {dict(ends)}")
+
+
+def _wait_for(holds: Callable[[], bool]) -> None:
+    give_up = time.monotonic() + 300
+    while not holds():
+        assert time.monotonic() < give_up, "the gate mails nothing"
+        time.sleep(0.01)
 
 
 def _run(

@@ -18,7 +18,6 @@ from ledger.application.caller import Caller
 from ledger.application.commands import BindAnswer, Idempotency, RequestPermit
 from ledger.application.kinds.own_requests import claim_of
 from ledger.application.ports import Need, StoreUnavailable
-from ledger.domain.control import CONTROL_ID, Control
 from ledger.domain.permit import State
 from projections.due import ReadyCustomer
 
@@ -33,16 +32,10 @@ async def claim_permits(
     limit: int,
     idempotency: Idempotency | None,
 ) -> Answer:
-    """Ask for one permit for each of up to `limit` ready customers; the guards decide each.
-
-    While a pause or the recovery mode stops all of them alike, one is asked for: its denial says
-    why, and the decision log does not grow by a row for each customer with every claim.
-    """
-    if await _stopped(parts, caller):
-        limit = 1
+    """Ask for one permit for each of up to `limit` ready customers; the guards decide each."""
     async with (
         parts.claimed.one_of_few() as claim,
-        aclosing(ready_slices(parts, claim, stage, limit, caller.limits)) as slices,
+        aclosing(ready_slices(parts, caller, claim, stage, limit)) as slices,
     ):
         answers = await _ask_in_slices(parts, caller, claim, slices, stage)
     granted = [answer for answer in answers if answer.status == 201]
@@ -55,17 +48,6 @@ async def claim_permits(
     position = max((a.position for a in answers), default=0) or parts.engine.position
     bodies = [answer.body for answer in granted]
     return _claimed(bodies, withheld, position, _reminded(caller))
-
-
-async def _stopped(parts: ClaimParts, caller: Caller) -> bool:
-    """Would every mail of a claim be denied, whoever it is for?"""
-    found = await parts.reader.load(Need(aggregates={CONTROL_ID}))
-    control = found.aggregates.get(CONTROL_ID)
-    if not isinstance(control, Control):
-        return False
-    mail, _ = claim_of((), None)
-    paused = control.pause_for(mail.kind, mail.lane(caller.transactional), caller.name)
-    return paused is not None or control.recovery_since is not None
 
 
 def _nothing_granted(answers: list[Answer]) -> ProblemError:

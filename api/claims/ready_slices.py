@@ -8,8 +8,11 @@ from datetime import datetime
 
 from api.claims.claimed_customers import Claim
 from api.claims.parts import ClaimParts
+from ledger.application.caller import Caller
 from ledger.application.key_limits import KeyLimits
+from ledger.application.kinds.own_requests import claim_of
 from ledger.application.ports import Need
+from ledger.domain.control import CONTROL_ID, Control
 from projections.due import READ_MODELS, ReadyCustomer, ReadyPage, ready
 
 _SLICE = 250
@@ -35,16 +38,20 @@ class _Search:
 
 
 async def ready_slices(
-    parts: ClaimParts, claim: Claim, stage: str | None, limit: int, limits: KeyLimits | None = None
+    parts: ClaimParts, caller: Caller, claim: Claim, stage: str | None, limit: int
 ) -> AsyncGenerator[list[ReadyCustomer], None]:
     """Yield up to `limit` customers with their due invoices, each once, none of another claim's.
 
-    `limits` are those of the key that claims.
-
     If there are fewer, wait for the read models and search once more: customers whose permits
     other claims just got may have more due invoices.
+
+    While a pause or the recovery mode stops all of them alike, there is one: its denial says why,
+    and the decision log does not grow by a row for each customer with every claim.
     """
-    search = _Search(parts, claim, stage, limit, limits, await _caught_up(parts))
+    found = await parts.reader.load(Need(aggregates={CONTROL_ID}))
+    await _catch_up(parts, found.position)
+    wanted = 1 if _stopped(found.aggregates.get(CONTROL_ID), caller) else limit
+    search = _Search(parts, claim, stage, wanted, caller.limits, found.now)
     for first in (True, False):
         async with aclosing(_slices(search)) as slices:
             async for customers in slices:
@@ -99,18 +106,24 @@ async def _read(search: _Search, cursor: str | None) -> ReadyPage:
     return page
 
 
-async def _caught_up(parts: ClaimParts) -> datetime:
-    """Wait for the read models to process the log; returns the ledger's time (UTC).
+def _stopped(control: object, caller: Caller) -> bool:
+    """Would every mail of a claim be denied, whoever it is for?"""
+    if not isinstance(control, Control):
+        return False
+    mail, _ = claim_of((), None)
+    paused = control.pause_for(mail.kind, mail.lane(caller.transactional), caller.name)
+    return paused is not None or control.recovery_since is not None
+
+
+async def _catch_up(parts: ClaimParts, position: int) -> None:
+    """Wait for the read models to process the log up to the position, which is its end.
 
     Events at its end that come only from claims of this process are not waited for: those
     customers are remembered here. Events of other processes are always waited for.
     """
-    found = await parts.reader.load(Need())
-    position = found.position
     if position <= parts.engine.position and not parts.claimed.full:
         position = min(position, parts.engine.only_claims_since)
     await _read_models_at(parts, position)
-    return found.now
 
 
 async def _read_models_at(parts: ClaimParts, position: int) -> None:

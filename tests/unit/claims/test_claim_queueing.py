@@ -12,9 +12,9 @@ from api.claims import claiming as module
 from api.claims.claimed_customers import Claim, ClaimedCustomers
 from api.contract.problems import ProblemError
 from ledger.application.answers import Answer
-from ledger.application.caller import SYSTEM
+from ledger.application.caller import SYSTEM, Caller
 from ledger.application.commands import Command
-from ledger.application.ports import Need, StoreUnavailable
+from ledger.application.ports import StoreUnavailable
 from projections.due import ReadyCustomer
 
 GRANTED = Answer(201, b'{"permit_id":"p"}', (), "", 7, "p")
@@ -41,15 +41,9 @@ class Queue:
             while len(self.futures) < count:
                 await asyncio.sleep(0)
 
-    async def _nothing_loaded(self, _: Need) -> Any:
-        return SimpleNamespace(aggregates={})
-
     async def claim(self, *slices: list[str] | Exception) -> dict[str, Any]:
         """What a claim answers that finds these customers; an error is raised in its place."""
-        reader = SimpleNamespace(load=self._nothing_loaded)
-        context: Any = SimpleNamespace(
-            engine=self, reader=reader, claimed=self.claimed, slices=slices
-        )
+        context: Any = SimpleNamespace(engine=self, claimed=self.claimed, slices=slices)
         answer = await module.claim_permits(context, SYSTEM, None, 100, None)
         content: dict[str, Any] = orjson.loads(answer.body)
         return content
@@ -58,7 +52,7 @@ class Queue:
 @pytest.fixture(autouse=True)
 def told_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     async def slices(
-        context: Any, claim: Claim, stage: str | None, limit: int, limits: object
+        context: Any, caller: Caller, claim: Claim, stage: str | None, limit: int
     ) -> AsyncGenerator[list[ReadyCustomer], None]:
         assert (stage, limit) == (None, 100)
         for one in context.slices:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 
 from api.claims import ready_slices as module
 from api.claims.claimed_customers import Claim, ClaimedCustomers
+from ledger.application.caller import SYSTEM
+from ledger.domain.control import CONTROL_ID, Control, Pause
 from projections.due import READ_MODELS, ReadyCustomer, ReadyPage
 
 
@@ -25,6 +28,7 @@ PAGES = {
 }
 """Once a mail for `a` was granted, the invoice that was left over stands at a later date."""
 HEAD = 20
+NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 
 
 @dataclass
@@ -44,6 +48,7 @@ class Service:
     position: int = HEAD
     only_claims_since: int = HEAD
     head: int = HEAD
+    control: Control | None = None
 
     @property
     def context(self) -> Any:
@@ -61,7 +66,8 @@ class Service:
         )
 
     async def _load(self, _: Any) -> Any:
-        return SimpleNamespace(position=self.head, now=None)
+        aggregates = {CONTROL_ID: self.control}
+        return SimpleNamespace(position=self.head, now=None, aggregates=aggregates)
 
     @asynccontextmanager
     async def _use(self) -> AsyncIterator[None]:
@@ -95,7 +101,8 @@ class Service:
 
         async def read() -> list[Any]:
             read = []
-            async with aclosing(module.ready_slices(self.context, claim, None, limit)) as slices:
+            found = module.ready_slices(self.context, SYSTEM, claim, None, limit)
+            async with aclosing(found) as slices:
                 async for customers in slices:
                     read.append([customer.invoices for customer in customers])
                     for customer in customers if denied else ():
@@ -129,6 +136,26 @@ def test_the_rest_is_read_only_as_far_as_it_is_wanted(service: Service) -> None:
     assert service.limits == [2, 1]
 
 
+@pytest.mark.parametrize("stopped", ["recovery", "pause"])
+def test_one_customer_is_asked_for_while_all_would_be_denied_alike(
+    service: Service, stopped: str
+) -> None:
+    service.control = control = Control.Created(
+        originator_id=CONTROL_ID,
+        originator_version=1,
+        timestamp=NOON,
+        originator_topic=Control.TOPIC,
+    ).mutate(None)
+    assert control is not None
+    assert service.slices(2) == [[("a-1", "a-2"), ("b-1",)]]
+    if stopped == "recovery":
+        control.recovery_since = NOON
+    else:
+        control.pauses["outreach"] = Pause(NOON, "a flood", "ann")
+    service.claimed.asked.clear()
+    assert service.slices(2) == [[("a-1", "a-2")]]
+
+
 def test_whom_another_claim_asks_for_is_left_to_it(service: Service) -> None:
     Claim(service.claimed).asks(["a", "c"])
     assert service.slices(10) == [[("b-1",)], [("e-1",)], [("d-1",)]]
@@ -155,7 +182,7 @@ def test_two_claims_never_look_at_the_same_time(
             return await service.read(connection, **asked)
 
         async def claim() -> list[tuple[str, ...]]:
-            slices = module.ready_slices(service.context, Claim(service.claimed), None, 1)
+            slices = module.ready_slices(service.context, SYSTEM, Claim(service.claimed), None, 1)
             async with aclosing(slices):
                 return [c.invoices for c in await anext(slices)]
 
